@@ -341,6 +341,12 @@ std::unique_ptr<Reporter> make_http_reporter(const ReporterParts& run,
   }
   service.teach = std::move(teach);
   if (!run.info.source.empty()) service.history = run.options.history.folder;
+  if (!service.history.empty()) {
+    service.teach.event_picture = [folder = service.history](const std::string& watch,
+                                                             std::int64_t number) {
+      return read_event_picture(folder, watch, number);
+    };
+  }
   MetricSources metrics{
       run.operators, [] { return read_machine_state(); }, &run.pictures, {}, api_usage};
   if (mqtt) {

@@ -1,6 +1,8 @@
 #include "platform/history/history_reader.h"
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <system_error>
@@ -195,10 +197,29 @@ std::optional<HistoryTime> HistoryReader::complete_since() {
   return time_of_ms(since.integer(0));
 }
 
+std::optional<HistoryEvent> HistoryReader::event(const std::string& watch, std::int64_t number) {
+  for (const Watch& found : watches(watch)) {
+    SqliteStatement row(*database_, std::string(kSelectEvent) + "AND c.number = ?");
+    if (row.bind(found.id).bind(number).step()) return event_of(row, pictures_);
+  }
+  return std::nullopt;
+}
+
 std::optional<fs::path> HistoryReader::picture(std::int64_t number) const {
   fs::path file = pictures_.file(number);
   std::error_code ignored;
   return fs::is_regular_file(file, ignored) ? std::optional(std::move(file)) : std::nullopt;
+}
+
+std::optional<EventPicture> read_event_picture(const fs::path& folder, const std::string& watch,
+                                               std::int64_t number) {
+  HistoryReader reader(folder);
+  const auto event = reader.event(watch, number);
+  const auto file = event ? reader.picture(number) : std::nullopt;
+  if (!file) return std::nullopt;
+  std::ifstream stream(*file, std::ios::binary);
+  EventPicture picture{event->at, {std::istreambuf_iterator<char>(stream), {}}};
+  return picture.jpeg.empty() ? std::nullopt : std::optional(std::move(picture));
 }
 
 }  // namespace lookout

@@ -42,6 +42,12 @@ struct HourOfState {
   std::int64_t changes = 0;  // to this state
 };
 
+// The picture of a change.
+struct EventPicture {
+  HistoryTime at;
+  std::string jpeg;  // the whole picture, turned as people see it
+};
+
 // Shows the history as it was when the reader was made; a store cannot write its log back
 // meanwhile, so that a reader is short-lived. Used by one thread at a time. All functions throw
 // SqliteError.
@@ -69,6 +75,9 @@ class HistoryReader {
   // Changes before this time may be missing: they are kept as sums alone.
   std::optional<HistoryTime> complete_since();
 
+  // The change of that number; nothing: the watch has none.
+  std::optional<HistoryEvent> event(const std::string& watch, std::int64_t number);
+
   // The file of a change; nothing: there is none.
   std::optional<std::filesystem::path> picture(std::int64_t number) const;
 
@@ -86,5 +95,9 @@ class HistoryReader {
   const PictureFiles pictures_;
   std::unique_ptr<SqliteDatabase> database_;
 };
+
+// Nothing: the watch has no change of that number, or this has no picture. Throws SqliteError.
+std::optional<EventPicture> read_event_picture(const std::filesystem::path& folder,
+                                               const std::string& watch, std::int64_t number);
 
 }  // namespace lookout

@@ -164,16 +164,6 @@ const json& member(const json& body, const char* name, const char* what) {
   return *found;
 }
 
-std::int64_t number_member(const json& body, const char* name) {
-  constexpr const char* kWhat = "a whole number, not below 0";
-  const json& value = member(body, name, kWhat);
-  // Numbers that are not negative are unsigned; those of 64 bits do not fit.
-  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > INT64_MAX) {
-    refuse_member(name, kWhat);
-  }
-  return value.get<std::int64_t>();
-}
-
 bool bool_member(const json& body, const char* name) {
   constexpr const char* kWhat = "true or false";
   const json& value = member(body, name, kWhat);
@@ -278,6 +268,16 @@ std::string text_member(const json& body, const char* name) {
   const json& value = member(body, name, kWhat);
   if (!value.is_string()) refuse_member(name, kWhat);
   return value.get<std::string>();
+}
+
+std::int64_t number_member(const json& body, const char* name) {
+  constexpr const char* kWhat = "a whole number, not below 0";
+  const json& value = member(body, name, kWhat);
+  // Numbers that are not negative are unsigned; those of 64 bits do not fit.
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > INT64_MAX) {
+    refuse_member(name, kWhat);
+  }
+  return value.get<std::int64_t>();
 }
 
 TaughtWatch parse_new_watch(const json& body) {

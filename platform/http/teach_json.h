@@ -1,6 +1,7 @@
 // What the routes of teaching say and are told, as JSON.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -33,6 +34,8 @@ HttpResponse http_error(const TeachError& error);
 // These read a body, which is an object. What it has besides does not count. They throw
 // TeachError(kInvalid) with a sentence that names the member that is wrong or missing.
 std::string text_member(const nlohmann::json& body, const char* name);
+// A whole number, not below 0.
+std::int64_t number_member(const nlohmann::json& body, const char* name);
 // A watch that is new.
 TaughtWatch parse_new_watch(const nlohmann::json& body);
 // Changes what the body has, and takes its revision.

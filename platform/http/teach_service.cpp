@@ -171,6 +171,7 @@ const TeachService::Route TeachService::kRoutes[] = {
     {"POST", "/api/1/teach/watches/NAME/restore", &TeachService::restore_watch},
     {"POST", "/api/1/teach/watches/NAME/rename-class", &TeachService::rename_class},
     {"POST", "/api/1/teach/watches/NAME/holds", &TeachService::begin_hold},
+    {"POST", "/api/1/teach/watches/NAME/events", &TeachService::teach_event},
     {"PUT", "/api/1/teach/holds/NUMBER", &TeachService::renew_hold, /*at_once=*/true},
     {"DELETE", "/api/1/teach/holds/NUMBER", &TeachService::release_hold, /*at_once=*/true},
     {"GET", "/api/1/teach/pictures", &TeachService::pictures},
@@ -187,7 +188,8 @@ TeachService::TeachService(LoginService& login, TeachServiceOptions options)
       teaching_(std::move(options.teaching)),
       trainer_(std::move(options.trainer)),
       damage_(std::move(options.damage)),
-      clocks_(std::move(options.clocks)) {}
+      clocks_(std::move(options.clocks)),
+      event_picture_(std::move(options.event_picture)) {}
 
 const char* TeachService::route(std::string_view path) const {
   if (path.substr(0, std::string_view(kTeach).size()) != kTeach) return nullptr;
@@ -421,6 +423,31 @@ HttpResponse TeachService::picture(const Asked& asked) {
   HttpResponse response = http_text("image/jpeg", std::move(jpeg));
   response.cache = kKeptByBrowsers;
   return response;
+}
+
+EventPicture TeachService::event_picture(const std::string& watch, std::int64_t number) const {
+  try {
+    auto picture = event_picture_ ? event_picture_(watch, number) : std::nullopt;
+    if (picture) return std::move(*picture);
+  } catch (const SqliteError& error) {
+    throw TeachError(TeachProblem::kStorage,
+                     fmt::format("the history cannot be read: {}", error.what()));
+  }
+  throw TeachError(TeachProblem::kNotFound,
+                   fmt::format("the watch has no event {} with a picture", number));
+}
+
+HttpResponse TeachService::teach_event(const Asked& asked) {
+  const std::int64_t number = number_member(asked.body, "event");
+  TaughtEvent event;
+  event.watch = asked.name;
+  event.label = text_member(asked.body, "class");
+  teaching_->with_library([&](TeachLibrary& library) { library.watch(asked.name); });
+  EventPicture picture = event_picture(asked.name, number);
+  event.time = TeachReporter::teach_time(picture.at);
+  event.jpeg = std::move(picture.jpeg);
+  const TaughtEventPicture kept = teaching_->add_event(event, clocks_().wall);
+  return json_answer(json_of(kept.picture), kept.is_new ? 201 : 200);
 }
 
 HttpResponse TeachService::begin_job(const Asked& asked) {

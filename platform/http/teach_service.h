@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "pipeline/core/mutex.h"
+#include "platform/history/history_reader.h"
 #include "platform/http/background_work.h"
 #include "platform/http/http_message.h"
 #include "platform/http/login_service.h"
@@ -26,6 +28,10 @@ struct TeachServiceOptions {
   std::shared_ptr<TeachTrainer> trainer;  // null: no models are trained
   std::string damage;                     // what was lost before this run; empty: nothing
   std::function<TeachNow()> clocks = TeachReporter::read_clocks;
+  // The picture of the event of that watch and number; nothing: there is none. Called by any
+  // thread; throws SqliteError when the history cannot be read. Empty: there is no history.
+  std::function<std::optional<EventPicture>(const std::string& watch, std::int64_t number)>
+      event_picture;
 };
 
 // All routes are for owners. While there is no password, there are no such routes. Used by the
@@ -84,6 +90,8 @@ class TeachService {
   HttpResponse pictures(const Asked& asked);
   HttpResponse change_pictures(const Asked& asked);
   HttpResponse picture(const Asked& asked);
+  HttpResponse teach_event(const Asked& asked);
+  EventPicture event_picture(const std::string& watch, std::int64_t number) const;
   HttpResponse begin_job(const Asked& asked);
   HttpResponse cancel_job(const Asked& asked);
   HttpResponse use_model(const Asked& asked);
@@ -94,6 +102,7 @@ class TeachService {
   const std::shared_ptr<TeachTrainer> trainer_;
   const std::string damage_;
   const std::function<TeachNow()> clocks_;
+  const decltype(TeachServiceOptions::event_picture) event_picture_;
   Mutex problem_mutex_;
   std::string last_problem_ GUARDED_BY(problem_mutex_);  // the same one again is not logged
   BackgroundWork work_{"teaching", kMaxWaiting};

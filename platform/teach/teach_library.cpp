@@ -439,6 +439,17 @@ TaughtPicture TeachLibrary::picture(std::int64_t number) {
   });
 }
 
+std::optional<TaughtPicture> TeachLibrary::event_picture(const std::string& watch,
+                                                         const TeachTime& time) {
+  return guarded([&] {
+    SqliteStatement row(database_, std::string(kSelectPictures) +
+                                       "WHERE p.watch = ? AND p.at = ? AND p.origin = ?");
+    row.bind(watch_id(watch)).bind(ms_of(time));
+    row.bind(static_cast<std::int64_t>(PictureOrigin::kEvent));
+    return row.step() ? std::optional(picture_of(row)) : std::nullopt;
+  });
+}
+
 std::size_t TeachLibrary::unlabelled(const std::string& watch) {
   return guarded([&] {
     SqliteStatement row(database_,

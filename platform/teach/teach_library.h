@@ -164,6 +164,9 @@ class TeachLibrary {
   // Newest first.
   std::vector<TaughtPicture> pictures(const PictureQuery& query);
   TaughtPicture picture(std::int64_t number);
+  // The picture of an event (kEvent) of that time, also one that was thrown away; nothing: there is
+  // none.
+  std::optional<TaughtPicture> event_picture(const std::string& watch, const TeachTime& time);
   // With a label and not thrown away, oldest first: what a model is trained with.
   std::vector<TaughtPicture> labelled(const std::string& watch);
   std::filesystem::path file(std::int64_t number) const { return pictures_.file(number); }

@@ -60,16 +60,19 @@ TeachReporter::~TeachReporter() {
   log_warn("teach: the last picture is not written: the storage is too slow");
 }
 
-TeachNow TeachReporter::read_clocks() {
+TeachTime TeachReporter::teach_time(decltype(TeachTime::at) at) {
   constexpr int kMinutesOfHour = 60;
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(at);
+  std::tm local{};
+  localtime_r(&seconds, &local);
+  return {at, local.tm_hour * kMinutesOfHour + local.tm_min};
+}
+
+TeachNow TeachReporter::read_clocks() {
   timespec uptime{};
   clock_gettime(CLOCK_BOOTTIME, &uptime);
   const auto wall = std::chrono::system_clock::now();
-  const std::time_t seconds = std::chrono::system_clock::to_time_t(wall);
-  std::tm local{};
-  localtime_r(&seconds, &local);
-  return {{std::chrono::floor<std::chrono::milliseconds>(wall),
-           local.tm_hour * kMinutesOfHour + local.tm_min},
+  return {teach_time(std::chrono::floor<std::chrono::milliseconds>(wall)),
           std::chrono::floor<std::chrono::milliseconds>(std::chrono::seconds(uptime.tv_sec) +
                                                         std::chrono::nanoseconds(uptime.tv_nsec))};
 }

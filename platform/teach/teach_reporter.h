@@ -39,6 +39,8 @@ class TeachReporter : public Reporter {
 
   // The machine's clocks.
   static TeachNow read_clocks();
+  // A time of the wall clock, in the machine's time zone.
+  static TeachTime teach_time(decltype(TeachTime::at) at);
 
  private:
   struct Turn {

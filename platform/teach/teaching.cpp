@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "platform/pictures/encode_picture.h"
+#include "platform/pictures/jpeg_decoder.h"
 
 namespace lookout {
 namespace {
@@ -127,6 +128,33 @@ void Teaching::set_online(bool online) {
   const MutexLock lock(hold_mutex_);
   online_ = online;
   if (!online) lease_.stop();
+}
+
+TaughtEventPicture Teaching::add_event(const TaughtEvent& event, const TeachTime& now) {
+  NewPicture picture;
+  picture.watch = event.watch;
+  picture.label = event.label;
+  picture.time = event.time;
+  picture.origin = PictureOrigin::kEvent;
+  DecodeLimits limits;
+  limits.pixels = std::int64_t{kMaxSide} * kMaxSide;
+  DecodedPicture decoded;
+  decode_jpeg(event.jpeg, limits, {}, decoded);
+  if (decoded.problem != DecodeProblem::kNone) {
+    throw TeachError(TeachProblem::kInvalid, "the event's picture is damaged");
+  }
+  measure_light(decoded.bgr, picture);
+  return with_library([&](TeachLibrary& library) -> TaughtEventPicture {
+    const std::vector<std::string> classes = library.watch(event.watch).classes;
+    const bool is_class = std::find(classes.begin(), classes.end(), event.label) != classes.end();
+    if (!is_class && event.label != kNoneOfThem) {
+      throw TeachError(TeachProblem::kInvalid, "the watch has no such class");
+    }
+    const auto before = library.event_picture(event.watch, event.time);
+    if (!before) return {library.picture(library.add_picture(picture, event.jpeg)), true};
+    library.change({{before->number, event.label, /*trashed=*/false, before->revision}}, now);
+    return {library.picture(before->number), false};
+  });
 }
 
 // Others use the library between the parts.

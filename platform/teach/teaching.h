@@ -35,6 +35,19 @@ struct HoldStatus {
   std::string why{};                      // its sentence
 };
 
+// What somebody says of a change of a watch's state: the label that it should have had.
+struct TaughtEvent {
+  std::string watch;
+  std::string label;  // a class, or kNoneOfThem
+  TeachTime time;     // of the change, by which it is known again
+  std::string jpeg;   // the whole picture, turned as people see it
+};
+
+struct TaughtEventPicture {
+  TaughtPicture picture;
+  bool is_new = false;  // false: the event had one, which now has the label
+};
+
 // For any threads. What reads or writes the disk may take long, and lets the frame loop go on.
 // Functions throw TeachError, and SqliteError for damage.
 class Teaching {
@@ -82,6 +95,12 @@ class Teaching {
   std::optional<std::string> take_look(std::chrono::milliseconds uptime) EXCLUDES(hold_mutex_);
   // While the camera is away, nothing can be held.
   void set_online(bool online) EXCLUDES(hold_mutex_);
+
+  // Keeps the picture of an event, once: told again, it gets another label, and comes back if it
+  // was thrown away. TeachError(kInvalid): the label is none of the watch, or the picture is
+  // damaged.
+  TaughtEventPicture add_event(const TaughtEvent& event, const TeachTime& now)
+      EXCLUDES(library_mutex_);
 
   // Removes what was thrown away long ago, and what the trainer keeps of it.
   void purge(const TeachTime& now) EXCLUDES(library_mutex_);

@@ -20,7 +20,10 @@ PICTURES = 5  # of a class
 
 
 class TeachTest(OwnerTest):
-    more_options = ("--set", f"model.base={ROOT}/models/selftest.pt")
+    @property
+    def more_options(self):
+        base = f"model.base={ROOT}/models/selftest.pt"
+        return ("--set", base, "--set", f"history.folder={self.folder}/history")
 
     def setUp(self):
         super().setUp()
@@ -137,8 +140,23 @@ class TeachTest(OwnerTest):
         self.source = "test://red"
         self.start()
         wait_for("the other state", lambda: self.states() == {"gate": "open"})
+        self.expect_a_change_to_be_taught()
         self.teach("DELETE", "/watches/gate", status=204)
         wait_for("no watch", lambda: self.states() == {})
+
+    def events(self):
+        """Changes of the watch, newest first."""
+        return json.loads(self.ask("/api/1/events?watch=gate&state=open")[1])["events"]
+
+    def expect_a_change_to_be_taught(self):
+        wait_for("the change", self.events)
+        event = self.events()[0]["number"]
+        kept = self.teach("POST", "/watches/gate/events", {"event": event, "class": "closed"}, 201)
+        self.assertEqual((kept["label"], kept["origin"]), ("closed", "event"))
+        picture = self.teach("GET", f"/pictures/{kept['number']}.jpg")
+        self.assertEqual(picture, self.ask(f"/api/1/events/{event}.jpg")[1])
+        again = self.teach("POST", "/watches/gate/events", {"event": event, "class": "_other"})
+        self.assertEqual((again["number"], again["label"]), (kept["number"], "_other"))
 
     def test_a_library_that_is_damaged_is_put_aside_and_told_of(self):
         self.teach("POST", "/watches", GATE, 201)

@@ -40,6 +40,7 @@ inline constexpr TeachRoute kTeachRoutes[] = {
     {"PATCH", "/api/1/teach/watches/gate", R"({"revision":1,"title":"Gate"})"},
     {"POST", "/api/1/teach/watches/gate/rename-class", R"({"from":"open","to":"wide open"})"},
     {"POST", "/api/1/teach/watches/gate/holds", R"({"class":"open"})"},
+    {"POST", "/api/1/teach/watches/gate/events", R"({"event":1,"class":"open"})"},
     {"PUT", "/api/1/teach/holds/1"},
     {"DELETE", "/api/1/teach/holds/1"},
     {"PATCH", "/api/1/teach/pictures", R"({"marks":[]})"},
