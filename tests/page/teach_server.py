@@ -112,6 +112,7 @@ class Taught:
         self.next = 1
         self.now = STARTED
         self.fixed = ["gate2"]
+        self.events = []  # of the history, newest first
         self.damage = ""
 
     # ---- watches ----
@@ -263,6 +264,25 @@ class Taught:
             undo.append({**before, "revision": picture["revision"]})
         return {"undo": undo}
 
+    # ---- the history ----
+
+    def add_event(self, watch, state, picture=True):
+        self.now += 60
+        event = {"number": len(self.events) + 1, "at": self.now, "watch": watch, "state": state, "picture": picture}
+        self.events.insert(0, {**event, "previous": None, "score": 0.9, "model": "head"})
+        return event["number"]
+
+    def event(self, number):
+        return next(event for event in self.events if event["number"] == number)
+
+    def teach_event(self, name, sent):
+        event = self.event(sent["event"])
+        known = [p for p in self.pictures.values() if p["origin"] == "event" and p["at"] == event["at"]]
+        number = known[0]["number"] if known else self.add_picture(name, "", origin="event", at=event["at"])
+        picture = self.pictures[number]
+        picture.update(label=sent["class"], trashed=False)
+        return {key: value for key, value in picture.items() if key not in ("at", "hold", "scene")}
+
     # ---- training ----
 
     def train(self, name):
@@ -351,6 +371,7 @@ ROUTES = [
     ("POST", r"teach/watches/([\w-]+)/restore", 200, lambda t, path, query, sent: t.restore_watch(path[0])),
     ("POST", r"teach/watches/([\w-]+)/rename-class", 200, lambda t, path, query, sent: t.rename_class(path[0], sent)),
     ("POST", r"teach/watches/([\w-]+)/holds", 201, lambda t, path, query, sent: t.begin_hold(path[0], sent)),
+    ("POST", r"teach/watches/([\w-]+)/events", 201, lambda t, path, query, sent: t.teach_event(path[0], sent)),
     ("PUT", r"teach/holds/(\d+)", 200, lambda t, path, query, sent: t.renew_hold(int(path[0]))),
     ("DELETE", r"teach/holds/(\d+)", 200, lambda t, path, query, sent: t.end_hold(int(path[0]))),
     ("GET", r"teach/pictures", 200, lambda t, path, query, sent: t.list_pictures(query)),
@@ -392,7 +413,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         path, _, query = self.path.partition("?")
         try:
             with self.server.lock:
-                if path == "/stream":
+                if path in ("/stream", "/events"):
                     pass
                 elif path.startswith("/api/1/"):
                     return self.api(path[len("/api/1/") :], dict(urllib.parse.parse_qsl(query)), body)
@@ -400,7 +421,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                     return self.answer_json(200, self.server.taught.state())
                 else:
                     return self.page(path)
-            return self.stream()
+            return self.stream() if path == "/stream" else self.wait_for_events()
         except Refused as refused:
             error = {"code": refused.code, "message": refused.message}
             return self.answer_json(refused.status, {"error": error}, Retry_After="6")
@@ -430,19 +451,26 @@ class Handler(http.server.BaseHTTPRequestHandler):
         except OSError:
             pass  # the page closed it
 
+    def wait_for_events(self):
+        """There are none."""
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        self.wfile.flush()
+        self.close_connection = True
+        self.server.ended.wait()
+
     def api(self, path, query, body):
         server = self.server
         if refusal := server.refusals.get((self.command, path)):
             raise Refused(*refusal)
         if self.command != "GET":
-            if self.headers.get("X-Lookout") != "1" or self.headers.get("Content-Type") != "application/json":
-                raise Refused(403, "no_header", "a request that changes anything has X-Lookout: 1")
-            origin = self.headers.get("Origin", "")
-            if origin != f"http://{self.headers['Host']}":
-                raise Refused(403, "cross_origin", "only pages of this server may change anything")
+            self.require_own_page()
         sent = json.loads(body) if body else {}
         if path in ("session", "login", "logout"):
             return self.session(path, sent)
+        if path.startswith("events"):
+            return self.history(path)
         if not self.is_owner:
             raise Refused(401, "not_logged_in", "log in first, with the password of this server")
         if found := re.fullmatch(r"teach/pictures/(\d+)\.jpg", path):
@@ -455,6 +483,20 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 value = call(server.taught, found.groups(), query, sent)
                 return self.answer_json(status, None if status == 204 else copy.deepcopy(value))
         raise Refused(404, "not_found", "there is no such page")
+
+    def require_own_page(self):
+        if self.headers.get("X-Lookout") != "1" or self.headers.get("Content-Type") != "application/json":
+            raise Refused(403, "no_header", "a request that changes anything has X-Lookout: 1")
+        origin = self.headers.get("Origin", "")
+        if origin != f"http://{self.headers['Host']}":
+            raise Refused(403, "cross_origin", "only pages of this server may change anything")
+
+    def history(self, path):
+        taught = self.server.taught
+        if path == "events":
+            return self.answer_json(200, {"events": taught.events, "next": None})
+        number = int(re.fullmatch(r"events/(\d+)\.jpg", path)[1])
+        return self.answer(200, "image/jpeg", draw(taught.event(number)["state"], False, (320, 240)))
 
     def session(self, path, sent):
         if path == "login":

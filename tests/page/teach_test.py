@@ -31,6 +31,11 @@ GRID = """
   return [...document.querySelectorAll("#grid [role=option]")].map((cell) => [
     Number(cell.dataset.number), cell.getAttribute("aria-selected") === "true", cell.ariaLabel.split(",")[0]]);
 """
+# What each change says, and offers.
+CHANGES = """
+  return [...document.querySelectorAll("#changes-list li")].map((row) => [
+    ...row.querySelectorAll("p:not(:empty), button, a:not(:has(img))")].map((one) => one.textContent).join("\\n"));
+"""
 RESULT = """
   const text = (id) => document.getElementById(id).textContent;
   const seen = (id) => document.getElementById(id).checkVisibility();
@@ -484,6 +489,64 @@ class TeachTest(TeachPage, unittest.TestCase):
         self.wait_for_picture()
         self.expect_no_message()
 
+    def look_at_changes(self):
+        """On the live page, after a login."""
+        self.enter()
+        self.browser.open(self.url)
+        wait_for("the changes", lambda: self.browser.look("return document.getElementById('changes')?.hidden === false"))
+
+    def changes(self):
+        return [change.split("\n") for change in self.browser.run(CHANGES)]
+
+    def test_a_change_that_was_wrong_is_taught(self):
+        fill(self.taught)
+        self.taught.add_event("garage", "open")
+        self.taught.add_event("lamp", "on")
+        self.taught.add_event("garage", "closed", picture=False)
+        number = self.taught.add_event("garage", "closed")
+        at = self.taught.event(number)["at"]
+        before = len(self.taught.pictures)
+        self.look_at_changes()
+        self.assertEqual([change[0] for change in self.changes()], ["closed", "open"])
+        self.click("#changes button", "This was wrong")
+        self.assertEqual(self.changes()[0][2:], ["What was it?", "open", "none of them", "Cancel"])
+        self.click("#changes button", "Cancel")
+        self.assertEqual(self.changes()[0][2:], ["This was wrong"])
+        self.click("#changes button", "This was wrong")
+        self.click("#changes button", "open")
+        self.find("#changes [role=status]", "Its picture is kept as “open”.")
+        self.assertEqual(len(self.taught.pictures), before + 1)
+        kept = self.taught.pictures[before + 1]
+        self.assertEqual([kept[key] for key in ("at", "label", "origin", "trashed")], [at, "open", "event", False])
+        self.click("#changes button", "Undo")
+        self.find("#changes [role=status]", "Undone.")
+        self.assertTrue(kept["trashed"])
+        self.click("#changes button", "This was wrong")
+        self.click("#changes button", "none of them")
+        self.find("#changes [role=status]", "Its picture is kept as “none of them”.")
+        self.assertEqual([kept["label"], kept["trashed"]], [NONE, False])
+        self.click("#changes a", "Its pictures")
+        self.find("h1", "Garage door")
+        self.expect_no_message()
+
+    def test_why_a_change_is_not_taught_is_told(self):
+        fill(self.taught)
+        self.taught.add_event("garage", "unknown")
+        self.server.refusals["POST", "teach/watches/garage/events"] = (507, "full", "the library is full")
+        self.look_at_changes()
+        self.click("#changes button", "This was wrong")
+        self.assertEqual(self.changes()[0][3:], ["open", "closed", "Cancel"])
+        self.click("#changes button", "closed")
+        self.find("#changes [role=status]", "The library is full.")
+
+    def test_guests_see_no_changes(self):
+        fill(self.taught)
+        self.taught.add_event("garage", "open")
+        self.browser.open(self.url)
+        wait_for("the way in", lambda: self.text("session") == "Log in")
+        self.assertEqual(self.changes(), [])
+        self.assertFalse(self.by_id("changes").is_displayed())
+
     def look_at(self, name):
         """At all widths and in both schemes: nothing is wider than the screen, and axe finds no fault."""
         os.makedirs(FOLDER, exist_ok=True)
@@ -514,6 +577,11 @@ class TeachTest(TeachPage, unittest.TestCase):
         self.click("button", "Use it")
         self.pick(0, 3)
         self.look_at("teach-watch")
+        self.taught.add_event("garage", "open")
+        self.taught.add_event("garage", "closed")
+        self.browser.open(self.url)
+        self.click("#changes button", "This was wrong")
+        self.look_at("changes")
         self.expect_no_message()
 
 

@@ -3,6 +3,7 @@
 // A browser opens at most six connections to a host, for all of its tabs together, and each page
 // needs two of them all the time. A hidden page closes both, and opens them when it is shown.
 
+import {showChanges} from "./changes.js";
 import {addCounts, addSample, drawChart, figures, inShort, kNoRates} from "./chart.js";
 import {$, clock, create, percent, put} from "./elements.js";
 import {translatePage, words} from "./language.js";
@@ -399,4 +400,4 @@ new ResizeObserver(() => region.draw()).observe($("picture"));
 onChoice(() => drawPredictions(chosenResults()));
 setInterval(() => link.tick(), 1000);
 link.open();
-showLink($("session"));
+showLink($("session")).then(showChanges);

@@ -12,12 +12,13 @@ export async function session() {
 }
 
 // On the live page: leads to the one for teaching, where that is on. A server without owners has no
-// answer, and is not asked.
+// answer, and is not asked. Returns the session; nothing: the server has no owners.
 export async function showLink(link) {
-  if (link.dataset.owners === "none") return;
+  if (link.dataset.owners === "none") return undefined;
   const {role, teach} = await session();
   link.textContent = role === "owner" ? words.teach : words.logIn;
   link.parentElement.hidden = !teach;
+  return {role, teach};
 }
 
 async function logIn(entered) {
