@@ -111,7 +111,8 @@ OpenWatches open_watches(const RunOptions& options,
     at_least_every = std::min(at_least_every, every);
     WatchInfoPtr info;
     if (!watch.name.empty()) {
-      info = std::make_shared<WatchInfo>(WatchInfo{watch.name, view.roi, watch.title});
+      info =
+          std::make_shared<WatchInfo>(WatchInfo{watch.name, view.roi, watch.title, watch.taught});
     }
     open.all.push_back({std::move(watch), std::move(info), region});
   }

@@ -50,6 +50,7 @@ struct WatchInfo {
   std::string name;     // letters, digits, - and _: its identity in topics, files and commands
   cv::Rect2d roi;       // as View::roi
   std::string title{};  // for people, who may change it at any time; empty: the name
+  bool taught = false;  // by an owner; pictures of it may be kept, to learn from
 
   const std::string& shown() const { return title.empty() ? name : title; }
 };

@@ -41,7 +41,8 @@ PRAGMA user_version = 1;
 
 constexpr const char* kSelectPictures =
     "SELECT p.number, w.name, p.class, c.text, p.hold, p.at, p.minute, p.brightness, p.night, "
-    "p.origin, g.text, p.bytes, p.trashed, p.revision FROM picture p JOIN watch w ON w.id = "
+    "p.origin, p.guess, g.text, p.bytes, p.trashed, p.revision FROM picture p JOIN watch w ON w.id "
+    "= "
     "p.watch LEFT JOIN class c ON c.id = p.class LEFT JOIN class g ON g.id = p.guess ";
 
 std::int64_t ms_of(const TeachTime& time) { return time.at.time_since_epoch().count(); }
@@ -55,18 +56,20 @@ TaughtPicture picture_of(const SqliteStatement& row) {
   TaughtPicture picture;
   picture.number = row.integer(column++);
   picture.watch = row.text(column++);
-  const bool has_label = !row.is_null(column);
-  const bool is_none = has_label && row.integer(column) == kNoneId;
-  ++column;
-  picture.label = is_none ? kNoneOfThem : row.text(column);
-  ++column;
+  // A class has two columns, its id and its text.
+  const auto take_label = [&row, &column] {
+    const bool is_none = !row.is_null(column) && row.integer(column) == kNoneId;
+    column += 2;
+    return is_none ? kNoneOfThem : row.text(column - 1);
+  };
+  picture.label = take_label();
   picture.hold = row.integer(column++);
   picture.time.at = decltype(picture.time.at)(std::chrono::milliseconds(row.integer(column++)));
   picture.time.minute = static_cast<int>(row.integer(column++));
   picture.brightness = static_cast<float>(row.integer(column++)) / kHundred;
   picture.night = row.integer(column++) != 0;
   picture.origin = static_cast<PictureOrigin>(row.integer(column++));
-  picture.guess = row.text(column++);
+  picture.guess = take_label();
   picture.bytes = row.integer(column++);
   picture.trashed = !row.is_null(column++);
   picture.revision = row.integer(column);
@@ -201,10 +204,9 @@ void TeachLibrary::write_classes(std::int64_t id, const std::vector<std::string>
   for (const std::string& gone : read_watch(id).classes) {
     if (std::find(classes.begin(), classes.end(), gone) != classes.end()) continue;
     const std::int64_t label = *class_id(id, gone);
-    SqliteStatement used(database_, "SELECT 1 FROM picture WHERE class = ? OR guess = ? LIMIT 1");
-    if (used.bind(label).bind(label).step()) {
-      refuse_watch(fmt::format("the class '{}' has pictures", gone));
-    }
+    SqliteStatement used(database_, "SELECT 1 FROM picture WHERE class = ? LIMIT 1");
+    if (used.bind(label).step()) refuse_watch(fmt::format("the class '{}' has pictures", gone));
+    SqliteStatement(database_, "UPDATE picture SET guess = NULL WHERE guess = ?").bind(label).run();
     SqliteStatement(database_, "DELETE FROM class WHERE id = ?").bind(label).run();
   }
   SqliteStatement write(database_,
@@ -339,7 +341,7 @@ std::size_t TeachLibrary::remove_pictures(SqliteStatement& numbers) {
 }
 
 // Returns whether there was one.
-bool TeachLibrary::remove_oldest(const char* condition) {
+bool TeachLibrary::remove_oldest(const std::string& condition) {
   SqliteStatement oldest(database_, fmt::format("SELECT number FROM picture WHERE {} ORDER BY "
                                                 "number LIMIT 1",
                                                 condition));
@@ -353,9 +355,10 @@ void TeachLibrary::make_room(const NewPicture& picture, std::int64_t bytes) {
     throw TeachError(TeachProblem::kFull, "the disk is full");
   }
   if (picture.label.empty()) {
-    const auto count =
-        integer("SELECT count(*) FROM picture WHERE class IS NULL AND trashed IS NULL");
-    if (static_cast<std::size_t>(count) >= limits_.unlabelled) remove_oldest(kUnlabelled);
+    const std::string of_watch =
+        fmt::format("{} AND watch = {}", kUnlabelled, watch_id(picture.watch));
+    const auto count = integer(("SELECT count(*) FROM picture WHERE " + of_watch).c_str());
+    if (static_cast<std::size_t>(count) >= limits_.unlabelled) remove_oldest(of_watch);
   }
   const auto is_full = [&] {
     const TeachUsage used = usage();

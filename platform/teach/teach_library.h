@@ -84,7 +84,8 @@ struct NewPicture {
   float brightness = 0;  // mean, 0..255
   bool night = false;    // dark, or without colors, as a camera sees by infrared light
   PictureOrigin origin = PictureOrigin::kHeld;
-  std::string guess{};  // of the model, for a picture without a label; empty: none
+  // The label that a model said, for a picture without one: as `label`; empty: none.
+  std::string guess{};
 };
 
 struct TaughtPicture : NewPicture {
@@ -115,7 +116,7 @@ struct TeachLimits {
   std::size_t classes = 8;  // of a watch
   std::size_t pictures = 2000;
   std::int64_t bytes = std::int64_t{1} << 30;       // of all pictures
-  std::size_t unlabelled = 200;                     // the oldest ones make room
+  std::size_t unlabelled = 200;                     // of a watch; the oldest ones make room
   std::chrono::hours trash{24 * 7};                 // what is thrown away is kept so long
   std::uintmax_t free = std::uintmax_t{200} << 20;  // bytes of the disk that stay free
 };
@@ -145,7 +146,7 @@ class TeachLibrary {
   // Its revision is not used. Returns it as it is kept.
   TaughtWatch add_watch(const TaughtWatch& watch);
   // Replaces title, region and classes, when the revision is the one it has. A class goes only when
-  // no picture has it.
+  // no picture has it; no model's guess is it any more.
   TaughtWatch change_watch(const TaughtWatch& watch);
   // Pictures keep their class.
   TaughtWatch rename_class(const std::string& watch, const std::string& from,
@@ -200,7 +201,7 @@ class TeachLibrary {
   void write_classes(std::int64_t id, const std::vector<std::string>& classes);
   void make_room(const NewPicture& picture, std::int64_t bytes);
   std::size_t remove_pictures(SqliteStatement& numbers);
-  bool remove_oldest(const char* condition);
+  bool remove_oldest(const std::string& condition);
   void insert(const NewPicture& picture, std::int64_t number, std::int64_t bytes);
   PictureMark apply(const PictureMark& mark, const TeachTime& now);
 

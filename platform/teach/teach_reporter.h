@@ -1,11 +1,11 @@
-// Hands the frames of a run to the button that is held.
+// Hands the frames of a run to the button that is held, and finds pictures worth a label.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
-#include <opencv2/core/mat.hpp>
 #include <optional>
 #include <string>
 
@@ -16,19 +16,35 @@
 
 namespace lookout {
 
+// Whether a label for the frame tells a model more than most: no class reaches the run's threshold,
+// the model takes it for none of its classes, or it took another class for almost as likely.
+bool is_unsure(const Result& result);
+
+// While a taught watch runs, pictures of it are kept without a label: one that the model is unsure
+// of each kUnsureEvery, and one by chance each kRandomEvery. A frame that shows what the last one
+// showed, so that its result is taken, is none, nor is a near-copy of the picture that was kept
+// before.
+//
 // The thread "teach", at a low priority, encodes and writes, and removes at the start and each day
 // what was thrown away long ago; the frame loop copies the pixels of two frames a second while a
-// button is held or somebody asks what the picture looks like, and waits for nothing.
+// button is held or somebody asks what the picture looks like, and those of a picture that is
+// found, and waits for nothing.
 class TeachReporter : public Reporter {
  public:
   static constexpr std::chrono::seconds kPatience{2};
   static constexpr std::chrono::hours kPurge{24};
+  static constexpr std::chrono::minutes kUnsureEvery{10};
+  static constexpr std::chrono::hours kRandomEvery{1};
+  // Of the best class's score before the second's: less is unsure.
+  static constexpr float kSureLead = 0.3F;
 
   using ReadClocks = std::function<TeachNow()>;
+  using Draw = std::function<double()>;  // a number by chance, from 0 to below 1
 
   // `view` turns the pictures. `patience`: how long the end may take.
   TeachReporter(std::shared_ptr<Teaching> teaching, const View& view,
-                ReadClocks clocks = read_clocks, std::chrono::seconds patience = kPatience);
+                ReadClocks clocks = read_clocks, Draw draw = draw_number,
+                std::chrono::seconds patience = kPatience);
   ~TeachReporter() override;
   TeachReporter(const TeachReporter&) = delete;
   TeachReporter& operator=(const TeachReporter&) = delete;
@@ -41,22 +57,30 @@ class TeachReporter : public Reporter {
   static TeachNow read_clocks();
   // A time of the wall clock, in the machine's time zone.
   static TeachTime teach_time(decltype(TeachTime::at) at);
+  static double draw_number();
 
  private:
-  struct Turn {
-    std::optional<Hold> hold;         // that the picture is for
-    std::optional<std::string> look;  // the watch that it is to be looked at for
-    cv::Mat bgr;
-    TeachNow now;
-  };
   class Desk;
+  // Of a watch, by the clock that is never set.
+  struct Due {
+    std::chrono::milliseconds unsure{};  // not before
+    std::chrono::milliseconds random{};
+    std::chrono::milliseconds hour{};  // in which `random` is: its beginning
+  };
+
+  Due& due_of(const std::string& watch, std::chrono::milliseconds uptime);
+  void draw_random(Due& due, std::chrono::milliseconds hour);
+  void find(const Result& result, const Frame& frame, const TeachNow& now);
 
   const std::shared_ptr<Teaching> teaching_;
   const ReadClocks clocks_;
+  const Draw draw_;
   const std::chrono::seconds patience_;
   std::optional<std::uint64_t> last_frame_;  // that was reported
   std::chrono::milliseconds purge_due_{};
-  AsyncWorker<Turn> worker_;
+  std::map<std::string, Due> dues_;   // by watch
+  const std::shared_ptr<Desk> desk_;  // shared with the thread, which may outlive this
+  AsyncWorker<TeachNow> worker_;
 };
 
 }  // namespace lookout

@@ -14,6 +14,12 @@ constexpr double kDarkNight = 40;  // mean brightness, 0..255
 // Mean difference between the colors of a pixel, 0..255, of a camera that sees by infrared light.
 constexpr double kColorless = 4;
 
+// Whether pictures of the watch may be called so.
+bool has_label(const TaughtWatch& watch, const std::string& label) {
+  return label == kNoneOfThem ||
+         std::find(watch.classes.begin(), watch.classes.end(), label) != watch.classes.end();
+}
+
 cv::Mat reduced(const cv::Mat& bgr) {
   const double scale = double{Teaching::kMaxSide} / std::max(bgr.cols, bgr.rows);
   if (scale >= 1) return bgr;
@@ -145,9 +151,7 @@ TaughtEventPicture Teaching::add_event(const TaughtEvent& event, const TeachTime
   }
   measure_light(decoded.bgr, picture);
   return with_library([&](TeachLibrary& library) -> TaughtEventPicture {
-    const std::vector<std::string> classes = library.watch(event.watch).classes;
-    const bool is_class = std::find(classes.begin(), classes.end(), event.label) != classes.end();
-    if (!is_class && event.label != kNoneOfThem) {
+    if (!has_label(library.watch(event.watch), event.label)) {
       throw TeachError(TeachProblem::kInvalid, "the watch has no such class");
     }
     const auto before = library.event_picture(event.watch, event.time);
@@ -206,6 +210,20 @@ void Teaching::add(const Hold& hold, const cv::Mat& bgr, const TeachTime& time) 
   counts_.kept += problem ? 0 : 1;
   counts_.problem = problem;
   counts_.why = why;
+}
+
+void Teaching::add_found(const FoundPicture& found, const cv::Mat& bgr, const TeachTime& time) {
+  NewPicture picture;
+  picture.watch = found.watch;
+  picture.guess = found.guess;
+  picture.origin = found.origin;
+  picture.time = time;
+  measure_light(bgr, picture);
+  const std::string jpeg = encode_jpeg(reduced(bgr), kQuality);
+  with_library([&](TeachLibrary& library) {
+    if (!has_label(library.watch(found.watch), found.guess)) picture.guess.clear();
+    library.add_picture(picture, jpeg);
+  });
 }
 
 void Teaching::look(const std::string& watch, const cv::Mat& bgr) {

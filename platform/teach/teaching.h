@@ -35,6 +35,13 @@ struct HoldStatus {
   std::string why{};                      // its sentence
 };
 
+// A picture that nobody asked for, of which people may tell the label.
+struct FoundPicture {
+  std::string watch;
+  std::string guess;  // as NewPicture::guess; a class that the watch no longer has is none
+  PictureOrigin origin = PictureOrigin::kUnsure;
+};
+
 // What somebody says of a change of a watch's state: the label that it should have had.
 struct TaughtEvent {
   std::string watch;
@@ -107,6 +114,9 @@ class Teaching {
 
   // Keeps a picture, unless it is a near-copy of one before. `bgr`: turned as people see it.
   void add(const Hold& hold, const cv::Mat& bgr, const TeachTime& time);
+  // Keeps a picture without a label. `bgr`: as above.
+  void add_found(const FoundPicture& found, const cv::Mat& bgr, const TeachTime& time)
+      EXCLUDES(library_mutex_);
 
   // Has the trainer look at a picture. `bgr`: as in add(). What fails is no matter.
   void look(const std::string& watch, const cv::Mat& bgr) EXCLUDES(library_mutex_);

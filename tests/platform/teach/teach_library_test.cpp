@@ -274,6 +274,37 @@ TEST_F(TeachLibraryTest, OldPicturesWithoutALabelMakeRoomForNewOnes) {
   EXPECT_EQ(library().unlabelled("gate"), 0U);
 }
 
+TEST_F(TeachLibraryTest, PicturesWithoutALabelMakeRoomForThoseOfTheirWatchAlone) {
+  limits_.unlabelled = 1;
+  library().add_watch(gate());
+  TaughtWatch lamp = gate();
+  lamp.name = "lamp";
+  library().add_watch(lamp);
+  const std::int64_t kept = add("");
+  NewPicture other;
+  other.watch = "lamp";
+  library().add_picture(other, "a JPEG");
+  const std::int64_t newest = library().add_picture(other, "a JPEG");
+  EXPECT_THAT(listed(""), ElementsAre(kept));
+  EXPECT_THAT(numbers_of(library().pictures({"lamp", "", false, 0, 100})), ElementsAre(newest));
+}
+
+TEST_F(TeachLibraryTest, AGuessMayBeNoneOfThemAndHoldsNoClass) {
+  TaughtWatch watch = library().add_watch(gate());
+  NewPicture picture;
+  picture.watch = "gate";
+  picture.guess = kNoneOfThem;
+  const std::int64_t none = library().add_picture(picture, "a JPEG");
+  picture.guess = watch.classes.back();
+  const std::int64_t guessed = library().add_picture(picture, "a JPEG");
+  EXPECT_EQ(library().picture(none).guess, kNoneOfThem);
+  EXPECT_EQ(library().picture(guessed).guess, watch.classes.back());
+  watch.classes.back() = "another";
+  library().change_watch(watch);
+  EXPECT_EQ(library().picture(none).guess, kNoneOfThem);
+  EXPECT_EQ(library().picture(guessed).guess, "");
+}
+
 TEST_F(TeachLibraryTest, AFullDiskIsToldAndNothingIsLeft) {
   library().add_watch(gate());
   const std::int64_t kept = add("open");
