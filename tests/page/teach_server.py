@@ -139,7 +139,8 @@ class Taught:
     def tell(self, watch):
         models = self.models.get(watch["name"], {})
         told = {key: models.get(key) for key in ("model", "previous", "trained")}
-        unlabelled = [p for p in self.pictures.values() if p["watch"] == watch["name"] and not p["label"]]
+        own = [p for p in self.pictures.values() if p["watch"] == watch["name"] and not p["trashed"]]
+        unlabelled = [p for p in own if not p["label"]]
         return {**watch, "progress": self.progress(watch), "unlabelled": len(unlabelled), **told}
 
     def all(self):

@@ -426,6 +426,26 @@ class TeachTest(TeachPage, unittest.TestCase):
         self.wait_for_text("told", "2 pictures told.")
         self.assertEqual([self.taught.pictures[number]["label"] for number in numbers], ["open", "closed"])
 
+    def test_what_nobody_told_takes_a_tap_each(self):
+        fill(self.taught)
+        add = self.taught.add_picture
+        guessed, other, bad = (add("garage", "", guess=guess, origin="unsure") for guess in ("open", "closed", ""))
+        self.look_at_garage()
+        self.wait_for_text("unsure-left", "3 pictures that the model was unsure of")
+        self.wait_for_text("unsure-what", "Not recognized, ")
+        self.click("#unsure button", "Throw away")
+        self.wait_for_text("unsure-what", "Looks like “closed”, ")
+        self.find("#unsure .main", "closed")
+        self.click("#unsure button", "none of them")
+        self.wait_for_text("unsure-what", "Looks like “open”, ")
+        self.click("#unsure .main", "open")
+        wait_for("the end", lambda: not self.by_id("unsure").is_displayed())
+        self.assertEqual([self.taught.pictures[number]["label"] for number in (guessed, other, bad)], ["open", NONE, ""])
+        self.assertTrue(self.taught.pictures[bad]["trashed"])
+        self.click("button", "Undo")
+        self.wait_for_text("unsure-what", "Looks like “open”, ")
+        self.expect_no_message()
+
     def test_the_keyboard_picks_pictures(self):
         fill(self.taught)
         self.look_at_garage()

@@ -13,6 +13,7 @@ import {listenToRectangle} from "./rectangle.js";
 import {listenToLogin, session, showLogin} from "./session.js";
 import {onTaught, refresh, startAsking, stopAsking, taught, watchNamed} from "./taught.js";
 import {drawTraining, listenToTraining} from "./training.js";
+import {drawUnsure, listenToUnsure} from "./unsure.js";
 import {hideForm, listenToForm, showForm} from "./watch_form.js";
 import {drawList} from "./watch_list.js";
 import {labelText, titleOf} from "./words.js";
@@ -121,6 +122,7 @@ function draw(watch) {
   drawHolds(watch);
   drawTraining(watch);
   drawPictures(watch);
+  drawUnsure(watch);
   drawNow(watch);
 }
 
@@ -201,6 +203,7 @@ async function begin() {
   listenToHolds();
   listenToTraining();
   listenToPictures();
+  listenToUnsure();
   onTaught(answered, refused);
   $("delete").addEventListener("click", remove);
   addEventListener("hashchange", () => { if (isOwner && taught) showPlace(); });
