@@ -141,6 +141,12 @@ class TeachTest(OwnerTest):
         self.start()
         wait_for("the other state", lambda: self.states() == {"gate": "open"})
         self.expect_a_change_to_be_taught()
+
+        self.end()
+        self.source = "test://all?fps=20"
+        self.start()
+        wait_for("what is neither red nor blue", lambda: self.pictures("&unlabelled=1"))
+        self.assertEqual(self.pictures("&unlabelled=1")[-1]["origin"], "unsure")
         self.teach("DELETE", "/watches/gate", status=204)
         wait_for("no watch", lambda: self.states() == {})
 

@@ -15,7 +15,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 const HistoryTime kEvening{std::chrono::seconds(1'795'200'000)};
-constexpr const char* kEvents = "/api/1/teach/watches/gate/events";
+constexpr const char* kGateEvents = "/api/1/teach/watches/gate/events";
 
 // The history has changes of the gate, 1 by day and 2 at night, and one of the door, 3. The
 // gate's 4 has no picture.
@@ -55,7 +55,7 @@ class TeachEventsTest : public TeachServiceTest {
 };
 
 TEST_F(TeachEventsTest, ItsPictureIsKeptWithTheLabelThatItShouldHaveHad) {
-  const json kept = told(201, "POST", kEvents, R"({"event":1,"class":"half open"})");
+  const json kept = told(201, "POST", kGateEvents, R"({"event":1,"class":"half open"})");
   EXPECT_EQ(kept["watch"], "gate");
   EXPECT_EQ(kept["label"], "half open");
   EXPECT_EQ(kept["origin"], "event");
@@ -64,28 +64,28 @@ TEST_F(TeachEventsTest, ItsPictureIsKeptWithTheLabelThatItShouldHaveHad) {
   const std::string number = std::to_string(kept["number"].get<int>());
   const HttpAnswer answer = ask("GET", "/api/1/teach/pictures/" + number + ".jpg");
   EXPECT_EQ(answer.body, read_file(picture_of(1)));
-  const json night = told(201, "POST", kEvents, R"({"event":2,"class":"_other"})");
+  const json night = told(201, "POST", kGateEvents, R"({"event":2,"class":"_other"})");
   EXPECT_EQ(night["label"], "_other");
   EXPECT_EQ(night["night"], true);
 }
 
 TEST_F(TeachEventsTest, ToldAgainItHasAnotherLabelAndNoSecondPicture) {
-  const json first = told(201, "POST", kEvents, R"({"event":1,"class":"half open"})");
-  const json second = told(200, "POST", kEvents, R"({"event":1,"class":"_other"})");
+  const json first = told(201, "POST", kGateEvents, R"({"event":1,"class":"half open"})");
+  const json second = told(200, "POST", kGateEvents, R"({"event":1,"class":"_other"})");
   EXPECT_EQ(second["number"], first["number"]);
   EXPECT_EQ(second["label"], "_other");
   EXPECT_THAT(numbers(""), SizeIs(1));
 }
 
 TEST_F(TeachEventsTest, OneThatWasThrownAwayComesBackWhenItIsToldAgain) {
-  const json first = told(201, "POST", kEvents, R"({"event":1,"class":"half open"})");
+  const json first = told(201, "POST", kGateEvents, R"({"event":1,"class":"half open"})");
   const json mark{{"number", first["number"]},
                   {"label", "half open"},
                   {"trashed", true},
                   {"revision", first["revision"]}};
   told(200, "PATCH", "/api/1/teach/pictures", json({{"marks", {mark}}}).dump());
   EXPECT_THAT(numbers(""), IsEmpty());
-  const json again = told(200, "POST", kEvents, R"({"event":1,"class":"open"})");
+  const json again = told(200, "POST", kGateEvents, R"({"event":1,"class":"open"})");
   EXPECT_EQ(again["number"], first["number"]);
   EXPECT_EQ(again["trashed"], false);
   EXPECT_THAT(numbers("&class=open"), SizeIs(1));
@@ -93,14 +93,15 @@ TEST_F(TeachEventsTest, OneThatWasThrownAwayComesBackWhenItIsToldAgain) {
 
 TEST_F(TeachEventsTest, WhatIsNotThereIsNotFound) {
   for (const char* event : {"3", "4", "5", "0"}) {
-    EXPECT_EQ(refused("POST", kEvents, std::string(R"({"class":"open","event":)") + event + "}"),
-              "404 not_found")
+    EXPECT_EQ(
+        refused("POST", kGateEvents, std::string(R"({"class":"open","event":)") + event + "}"),
+        "404 not_found")
         << event;
   }
   EXPECT_EQ(refused("POST", "/api/1/teach/watches/door/events", R"({"event":3,"class":"open"})"),
             "404 not_found");
   std::filesystem::remove(picture_of(1));
-  EXPECT_EQ(refused("POST", kEvents, R"({"event":1,"class":"open"})"), "404 not_found");
+  EXPECT_EQ(refused("POST", kGateEvents, R"({"event":1,"class":"open"})"), "404 not_found");
   EXPECT_THAT(numbers(""), IsEmpty());
 }
 
@@ -108,22 +109,22 @@ TEST_F(TeachEventsTest, AClassThatTheWatchHasNotIsRefused) {
   for (const char* body : {R"({"event":1,"class":"ajar"})", R"({"event":1,"class":""})",
                            R"({"event":1,"class":1})", R"({"event":1})", R"({"class":"open"})",
                            R"({"event":"1","class":"open"})", R"({"event":-1,"class":"open"})"}) {
-    EXPECT_EQ(refused("POST", kEvents, body), "422 invalid") << body;
+    EXPECT_EQ(refused("POST", kGateEvents, body), "422 invalid") << body;
   }
   EXPECT_THAT(numbers(""), IsEmpty());
 }
 
 TEST_F(TeachEventsTest, APictureThatIsDamagedIsNotTaught) {
   std::ofstream(picture_of(1), std::ios::trunc) << "no picture";
-  EXPECT_EQ(refused("POST", kEvents, R"({"event":1,"class":"open"})"), "422 invalid");
+  EXPECT_EQ(refused("POST", kGateEvents, R"({"event":1,"class":"open"})"), "422 invalid");
   EXPECT_THAT(numbers(""), IsEmpty());
 }
 
 TEST_F(TeachEventsTest, WithoutAHistoryThereAreNoEvents) {
   std::filesystem::remove_all(history_);
-  EXPECT_EQ(refused("POST", kEvents, R"({"event":1,"class":"open"})"), "503 storage");
+  EXPECT_EQ(refused("POST", kGateEvents, R"({"event":1,"class":"open"})"), "503 storage");
   start(teach_options());
-  EXPECT_EQ(refused("POST", kEvents, R"({"event":1,"class":"open"})"), "404 not_found");
+  EXPECT_EQ(refused("POST", kGateEvents, R"({"event":1,"class":"open"})"), "404 not_found");
 }
 
 }  // namespace
