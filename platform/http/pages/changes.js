@@ -2,6 +2,7 @@
 
 import {ask} from "./api.js";
 import {$, create, fill} from "./elements.js";
+import {words} from "./language.js";
 import {kNone, labelText, titleOf, when} from "./words.js";
 
 const kAskMs = 15000;  // the history has a change ten seconds after it
@@ -32,16 +33,16 @@ function otherLabels({classes}, {state}) {
 function offerToTeach(row, text = "") {
   fill(row.note, text);
   row.buttons.replaceChildren();
-  return addButton(row.buttons, "This was wrong", () => askWhatItWas(row));
+  return addButton(row.buttons, words.wasWrong, () => askWhatItWas(row));
 }
 
 function askWhatItWas(row) {
-  fill(row.note, "What was it?");
+  fill(row.note, words.whatWasIt);
   row.buttons.replaceChildren();
   for (const label of otherLabels(row.watch, row.change)) {
     addButton(row.buttons, labelText(label), () => teach(row, label));
   }
-  addButton(row.buttons, "Cancel", () => offerToTeach(row).focus());
+  addButton(row.buttons, words.cancel, () => offerToTeach(row).focus());
   row.buttons.firstChild.focus();
 }
 
@@ -50,10 +51,10 @@ async function teach(row, label) {
   try {
     const kept = await ask("POST", `teach/watches/${watch.name}/events`,
                            {event: change.number, class: label});
-    fill(note, `Its picture is kept as “${labelText(label)}”.`);
+    fill(note, words.pictureKeptAs(labelText(label)));
     buttons.replaceChildren();
-    addButton(buttons, "Undo", () => undo(row, kept)).focus();
-    create("a", buttons, "Its pictures").href = `teach#${watch.name}`;
+    addButton(buttons, words.undo, () => undo(row, kept)).focus();
+    create("a", buttons, words.itsPictures).href = `teach#${watch.name}`;
   } catch (refusal) {
     fill(note, refusal.message);
   }
@@ -62,7 +63,7 @@ async function teach(row, label) {
 async function undo(row, {number, label, revision}) {
   try {
     await ask("PATCH", "teach/pictures", {marks: [{number, label, revision, trashed: true}]});
-    offerToTeach(row, "Undone.").focus();
+    offerToTeach(row, words.undone).focus();
   } catch (refusal) {
     fill(row.note, refusal.message);
   }
@@ -75,7 +76,7 @@ function makeRow(watch, change) {
   const link = create("a", item);
   link.href = pictureOf(change);
   const image = create("img", link);
-  image.alt = "The picture of this change";
+  image.alt = words.pictureOfChange;
   image.loading = "lazy";
   image.src = link.href;
   create("p", item, labelText(change.state)).className = "state";

@@ -2,10 +2,11 @@
 
 import {ask} from "./api.js";
 import {$, create, put} from "./elements.js";
+import {words} from "./language.js";
 import {tellProblem} from "./notes.js";
 import {mark} from "./picture_grid.js";
 import {refresh} from "./taught.js";
-import {counted, kNone, labelText, when} from "./words.js";
+import {kNone, labelText, when} from "./words.js";
 import {zoom} from "./zoom.js";
 
 const kAtOnce = 30;  // pictures that are asked for
@@ -17,12 +18,9 @@ let asked = 0;
 let busy = false;  // while an answer is on its way
 
 function whatText({guess, time, night}) {
-  const looks = guess ? `Looks like “${labelText(guess)}”` : "Not recognized";
-  return `${looks}, ${when(time)}${night ? ", at night" : ""}`;
+  const looks = guess ? words.looksLikeGuess(labelText(guess)) : words.notRecognised;
+  return night ? words.pictureAtNight(looks, when(time)) : words.pictureSays(looks, when(time));
 }
-
-const leftText = (count) => `${counted(count, "picture")} that the model was unsure of, or that ` +
-    "came by chance. What do you see? The model learns most from these.";
 
 // ---- the labels ----
 
@@ -42,7 +40,7 @@ function drawLabels() {
     $("unsure-labels").dataset.shown = wanted;
     $("unsure-labels").replaceChildren();
     for (const label of labels) addLabel(label, labelText(label), "");
-    addLabel(null, "Throw away", "bad");
+    addLabel(null, words.throwAway, "bad");
   }
   for (const button of $("unsure-labels").children) {
     const isGuess = button.dataset.label !== "" && button.dataset.label === pictures[0].guess;
@@ -54,7 +52,7 @@ function draw() {
   $("unsure").classList.toggle("none", pictures.length === 0);
   if (pictures.length === 0) return;
   const [picture] = pictures;
-  put("unsure-left", leftText(watch.unlabelled));
+  put("unsure-left", words.unsureLeft(watch.unlabelled));
   put("unsure-what", whatText(picture));
   const source = `api/1/teach/pictures/${picture.number}.jpg`;
   if (!$("unsure-picture").src.endsWith(source)) $("unsure-picture").src = source;
@@ -71,7 +69,8 @@ async function answer(label) {
   const [{number, revision}] = pictures;
   const wanted = {number, revision, label: label ?? "", trashed: label === null};
   try {
-    await mark([wanted], label === null ? "thrown away" : `now “${labelText(label)}”`);
+    await mark([wanted], label === null ? words.wereThrownAway(1) :
+        words.nowShow(1, labelText(label)));
     pictures = pictures.filter((picture) => picture.number !== number);
     if (pictures.length === 0) $("pictures-title").focus();
     draw();

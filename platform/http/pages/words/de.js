@@ -107,6 +107,13 @@ export const words = {
     `Keine Antwort vom Server seit ${time}. Diese Seite versucht es weiter.`,
   tokenWanted: "Der Server verlangt sein Token. Diese Seite neu laden.",
 
+  changes: "Änderungen",
+  pictureOfChange: "Das Bild dieser Änderung",
+  wasWrong: "Das war falsch",
+  whatWasIt: "Was war es?",
+  pictureKeptAs: (label) => `Das Bild ist jetzt „${label}“ zugeordnet.`,
+  itsPictures: "Bilder der Beobachtung",
+
   // The form for pictures.
   predictTitle: "lookout: Bilder klassifizieren",
   classifyPictures: "Bilder klassifizieren",
@@ -206,6 +213,12 @@ export const words = {
   byDayAlone: "nur bei Tag",
   atNightAlone: "nur bei Nacht",
   dayAndNight: (day, night) => `${day} bei Tag, ${night} bei Nacht`,
+
+  whatIsThis: "Was ist das?",
+  looksLikeGuess: (label) => `Sieht aus wie „${label}“`,
+  notRecognised: "Nicht erkannt",
+  unsureLeft: (count) => `${pictures(count)}, bei denen das Modell unsicher war oder die zufällig ` +
+      "ausgewählt sind. Was ist zu sehen? Daraus lernt das Modell am meisten.",
 
   // Its training.
   train: "Trainieren",

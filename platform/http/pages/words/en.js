@@ -104,6 +104,13 @@ export const words = {
   noAnswerSince: (time) => `No answer from the server since ${time}. This page keeps trying.`,
   tokenWanted: "The server asks for its token. Load this page again.",
 
+  changes: "Changes",
+  pictureOfChange: "The picture of this change",
+  wasWrong: "This was wrong",
+  whatWasIt: "What was it?",
+  pictureKeptAs: (label) => `Its picture is kept as “${label}”.`,
+  itsPictures: "Its pictures",
+
   // The form for pictures.
   predictTitle: "lookout: classify pictures",
   classifyPictures: "Classify pictures",
@@ -200,6 +207,12 @@ export const words = {
   byDayAlone: "by day alone",
   atNightAlone: "at night alone",
   dayAndNight: (day, night) => `${day} by day, ${night} at night`,
+
+  whatIsThis: "What is this?",
+  looksLikeGuess: (label) => `Looks like “${label}”`,
+  notRecognised: "Not recognised",
+  unsureLeft: (count) => `${pictures(count)} that the model was unsure of, or that came by ` +
+      "chance. What do you see? The model learns most from these.",
 
   // Its training.
   train: "Train",
