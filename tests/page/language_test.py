@@ -18,7 +18,7 @@ sys.dont_write_bytecode = True
 from lookout import Lookout, wait_for  # noqa: E402
 from page_test import FOLDER, PATTERN, main, with_model  # noqa: E402
 from teach_server import TeachServer  # noqa: E402
-from teach_test import GRID, TeachPage, fill  # noqa: E402
+from teach_page import GRID, TeachPage, fill  # noqa: E402
 
 WIDTHS = (360, 1280)
 NAMES = {"Garage door", "open", "closed"}  # that the owner has given

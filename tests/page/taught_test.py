@@ -26,7 +26,7 @@ sys.dont_write_bytecode = True
 from lookout import ROOT, wait_for  # noqa: E402
 from owner import PASSWORD, OwnerTest  # noqa: E402
 from page_test import FOLDER, main  # noqa: E402
-from teach_test import RESULT, TeachPage  # noqa: E402
+from teach_page import RESULT, TeachPage  # noqa: E402
 
 OPEN, CLOSED = "open", "closed"
 FRAME = 0.1  # s
