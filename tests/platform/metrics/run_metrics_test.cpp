@@ -37,7 +37,7 @@ std::string text_of(std::vector<std::string> labels, const MetricSources& source
   return metrics.text();
 }
 
-Result result_of(std::uint64_t sequence, milliseconds inference) {
+Result result_of_watch(std::uint64_t sequence, milliseconds inference) {
   Result result;
   result.sequence = sequence;
   result.durations.inference = inference;
@@ -94,7 +94,7 @@ TEST(RunMetrics, NamesAModelThatFailed) {
 TEST(RunMetrics, CountsFramesStagesAndLosses) {
   RunMetrics metrics(kRun, {});
   metrics.watching({{nullptr, model_of({"cat", "dog"})}});
-  Result result = result_of(9, milliseconds(12));
+  Result result = result_of_watch(9, milliseconds(12));
   result.dropped = 4;
   metrics.record(result);
   metrics.record(CameraStatus{false, {}});
@@ -130,7 +130,7 @@ TEST(RunMetrics, CountsFramesStagesAndLosses) {
 TEST(RunMetrics, StatesHaveTheirScoreTheirStartAndTheirTime) {
   RunMetrics metrics(kRun, {});
   metrics.watching({{nullptr, model_of({"cat", "dog"})}});
-  Result result = result_of(0, milliseconds(1));
+  Result result = result_of_watch(0, milliseconds(1));
   result.timestamp = std::chrono::system_clock::time_point(std::chrono::seconds(1'795'000'000));
   result.state.kind = SceneState::Kind::kClass;
   result.state.prediction = {1, "dog", 0.75F};
@@ -161,7 +161,7 @@ TEST(RunMetrics, AStateKeepsItsTimeWithAnotherModel) {
     return at == std::string::npos ? std::string() : text.substr(at, text.find('\n', at) - at);
   };
   metrics.watching({{nullptr, model_of({"cat", "dog"})}});
-  Result result = result_of(0, milliseconds(1));
+  Result result = result_of_watch(0, milliseconds(1));
   result.state = {SceneState::Kind::kClass, {1, "dog", 0.75F}};
   metrics.record(result);
   metrics.record(result);
@@ -178,8 +178,8 @@ Watching watch_of(const char* name, const ModelInfoPtr& model, const cv::Rect2d&
 }
 
 // Of a frame, after 10 ms of inference, with the first label as the state.
-Result result_of(const Watching& watch, std::uint64_t sequence, bool changed = false) {
-  Result result = result_of(sequence, milliseconds(10));
+Result result_of_watch(const Watching& watch, std::uint64_t sequence, bool changed = false) {
+  Result result = result_of_watch(sequence, milliseconds(10));
   result.watch = watch.watch;
   result.model = watch.model;
   result.timestamp = std::chrono::system_clock::time_point(std::chrono::seconds(1'795'000'000));
@@ -193,8 +193,8 @@ TEST(RunMetrics, EachWatchHasItsStates) {
   const Watching gate = watch_of("gate", model_of({"open", "shut"}));
   const Watching lamp = watch_of("lamp", model_of({"on"}), {0, 0, 1, 1});
   metrics.watching({gate, lamp});
-  metrics.record(result_of(gate, 0, true));
-  Result reused = result_of(lamp, 0);
+  metrics.record(result_of_watch(gate, 0, true));
+  Result reused = result_of_watch(lamp, 0);
   reused.reused = true;
   metrics.record(reused);
   reused.state = {};
@@ -226,7 +226,7 @@ TEST(RunMetrics, AFrameOfSeveralWatchesIsCountedOnceWithTheTimesOfItsRegions) {
   const Watching lamp = watch_of("lamp", model_of({"on"}));
   metrics.watching({gate, slow, lamp});
   for (std::uint64_t frame = 0; frame < 3; ++frame) {
-    for (const Watching& watch : {gate, slow, lamp}) metrics.record(result_of(watch, frame));
+    for (const Watching& watch : {gate, slow, lamp}) metrics.record(result_of_watch(watch, frame));
   }
   const std::string text = metrics.text();
   // The third one may have more regions to come.
@@ -242,8 +242,8 @@ TEST(RunMetrics, AWatchThatStaysGoesOnAndOneThatIsGoneHasNoMetrics) {
   const Watching gate = watch_of("gate", model_of({"open"}));
   const Watching lamp = watch_of("lamp", model_of({"on"}));
   metrics.watching({gate, lamp});
-  metrics.record(result_of(gate, 0, true));
-  metrics.record(result_of(lamp, 0, true));
+  metrics.record(result_of_watch(gate, 0, true));
+  metrics.record(result_of_watch(lamp, 0, true));
   const Watching box = watch_of("box", lamp.model);
   metrics.watching({box, watch_of("gate", model_of({"shut", "open"}))});
   std::string text = metrics.text();
@@ -347,7 +347,7 @@ TEST(RunMetrics, EachHasAType) {
   sources.machine = [] { return MachineState{61.5, 1500, 0}; };
   RunMetrics metrics(kRun, sources);
   metrics.watching({{nullptr, model_of({"cat"})}});
-  Result result = result_of(0, milliseconds(12));
+  Result result = result_of_watch(0, milliseconds(12));
   result.state = {SceneState::Kind::kClass, {0, "cat", 0.9F}};
   result.state_changed = true;
   metrics.record(result);
