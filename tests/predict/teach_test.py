@@ -12,49 +12,11 @@ import unittest
 
 sys.dont_write_bytecode = True
 
-from owner import OwnerTest  # noqa: E402
-from served import ROOT, wait_for  # noqa: E402
-
-GATE = {"name": "gate", "title": "The gate", "roi": [0.1, 0.1, 0.5, 0.5], "classes": ["open", "closed"]}
-PICTURES = 5  # of a class
+from served import wait_for  # noqa: E402
+from teacher import GATE, PICTURES, Teacher  # noqa: E402
 
 
-class TeachTest(OwnerTest):
-    @property
-    def more_options(self):
-        base = f"model.base={ROOT}/models/selftest.pt"
-        return ("--set", base, "--set", f"history.folder={self.folder}/history")
-
-    def setUp(self):
-        super().setUp()
-        self.cookie = self.log_in()[2]
-
-    def teach(self, method, path, body=None, status=200):
-        """The answer's JSON, or its bytes if it is none."""
-        headers = {**self.headers(), "Cookie": self.cookie}
-        sent = None if method == "GET" else json.dumps(body or {})
-        got, answer = self.ask(f"/api/1/teach{path}", method, sent, headers)
-        self.assertEqual(got, status, answer)
-        return json.loads(answer) if answer[:1] in (b"{", b"[") else answer
-
-    def pictures(self, query=""):
-        return self.teach("GET", f"/pictures?watch=gate{query}")["pictures"]
-
-    def hold(self, label, count):
-        """Holds the button until there are so many pictures; presses it again when this machine was too slow."""
-        hold = {"held": False}
-
-        def is_enough():
-            nonlocal hold
-            if not hold["held"]:
-                hold = self.teach("POST", "/watches/gate/holds", {"class": label}, 201)
-            hold = self.teach("PUT", f"/holds/{hold['number']}")
-            self.assertEqual(hold["problem"], "", hold["why"])
-            return len(self.pictures(f"&class={label}")) >= count
-
-        wait_for(f"{count} pictures", is_enough)
-        self.assertFalse(self.teach("DELETE", f"/holds/{hold['number']}")["held"])
-
+class TeachTest(Teacher):
     def test_what_is_taught_outlives_a_restart(self):
         self.assertEqual(json.loads(self.ask("/api/1/session")[1]), {"role": "guest", "teach": True})
         watch = self.teach("POST", "/watches", GATE, 201)
@@ -95,23 +57,6 @@ class TeachTest(OwnerTest):
         self.process.communicate()
         self.start()
         self.assertEqual(everything(), before)
-
-    def train(self):
-        """Returns the model."""
-        self.teach("POST", "/watches/gate/job", status=202)
-        wait_for("a training", lambda: self.teach("GET", "")["job"]["state"] != "running")
-        told = self.teach("GET", "")
-        self.assertEqual(told["job"]["state"], "done", told["job"]["message"])
-        return told["watches"][0]["trained"]
-
-    def use(self, model):
-        watch = self.teach("PUT", "/watches/gate/model", {"sha256": model["sha256"]})
-        self.assertEqual(watch["model"]["sha256"], model["sha256"])
-
-    def states(self):
-        """Of all watches, by name."""
-        watches = json.loads(self.ask("/state")[1]).get("watches", [])
-        return {each["name"]: each["state"] for each in watches}
 
     def test_what_is_taught_is_watched_at_once(self):
         for label, self.source in (("open", "test://red"), ("closed", "test://blue")):
