@@ -355,6 +355,7 @@ for stage in "${stages[@]}"; do
     check /usr/bin/python3 tests/mqtt/mqtt_test.py
     check /usr/bin/python3 tests/mqtt/owner_test.py
     check /usr/bin/python3 tests/mqtt/watches_test.py
+    check /usr/bin/python3 tests/mqtt/taught_test.py
     ;;
   ha)
     say 'a real Home Assistant'
