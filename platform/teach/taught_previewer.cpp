@@ -84,7 +84,7 @@ class TaughtPreviewer::Desk {
   }
 
   TeachLook answer() {
-    constexpr std::chrono::seconds kPatience{60};  // on a slow board a base is loaded in ten
+    constexpr std::chrono::minutes kPatience{5};  // an emulated board loads its base in one
     std::string line;
     switch (process_->child.read(line, wake_, kPatience)) {
       case TeachChild::Wait::kLine:

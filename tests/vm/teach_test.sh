@@ -63,6 +63,7 @@ ask POST $teach/watches 201 '{"name":"door","title":"The door","roi":[0.1,0.1,0.
 hold open
 show '100% Blue'
 hold closed
+until_true 'by its pictures the door looks closed' answers $teach/watches/door/preview '"label":"closed"'
 ask POST $teach/watches/door/job 202
 until_true trained answers $teach '"state":"(done|failed)"'
 grep -q '"state":"done"' answer || fail "no model: $(cat answer)"
