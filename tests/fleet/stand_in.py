@@ -81,6 +81,7 @@ class StandIn:
         )
         yield "lookout_frames_captured_total", "counter", [("", "", self.camera_fps * seconds)]
         yield "lookout_frames_classified_total", "counter", [("", "", frames)]
+        yield "lookout_frames_dropped_total", "counter", [("", "", self.camera_fps * seconds - frames)]
         yield (
             "lookout_throttled",
             "gauge",
