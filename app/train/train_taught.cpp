@@ -295,10 +295,11 @@ void train_as_told(const TrainingOrder& order, News& news) {
 
 // ---- The preview
 
-class Eye {
+class PreviewSession {
  public:
   // Keeps what a training needs besides the pictures, too.
-  explicit Eye(const TrainingOrder& order) : base_(named_base(order)), cache_(order.folder) {
+  explicit PreviewSession(const TrainingOrder& order)
+      : base_(named_base(order)), cache_(order.folder) {
     class_rows_of(base_, cache_);
   }
 
@@ -389,18 +390,18 @@ cv::Mat read_frame(const cv::Size& size) {
 }
 
 void preview(const Print& print) {
-  std::optional<Eye> eye;
+  std::optional<PreviewSession> session;
   while (is_asked()) {
     const auto order = read_order();
     if (!order) throw Error(ErrorKind::kUsage, kNotForPeople);
-    if (!eye) {
+    if (!session) {
       end_with(order->parent);
       limit_this_process();
       cv::setNumThreads(1);
-      eye.emplace(*order);
+      session.emplace(*order);
     }
-    print(to_text(eye->look(*order, read_frame(order->frame))) + "\n");
-    eye->work_ahead(*order);
+    print(to_text(session->look(*order, read_frame(order->frame))) + "\n");
+    session->work_ahead(*order);
   }
 }
 

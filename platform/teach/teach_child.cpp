@@ -21,7 +21,7 @@ constexpr const char* kOneThread = "OPENBLAS_NUM_THREADS=1";
 }  // namespace
 
 Pipe::Pipe() {
-  if (pipe2(ends_, O_CLOEXEC) != 0) throw_errno();
+  if (pipe2(ends_.data(), O_CLOEXEC) != 0) throw_errno();
 }
 
 Pipe::~Pipe() {
@@ -29,9 +29,9 @@ Pipe::~Pipe() {
   close_writer();
 }
 
-void Pipe::close_end(int end) {
-  if (ends_[end] >= 0) close(ends_[end]);
-  ends_[end] = -1;
+void Pipe::close_end(int& end) {
+  if (end >= 0) close(end);
+  end = -1;
 }
 
 void rewrite(const MemoryFile& file, std::string_view bytes) {

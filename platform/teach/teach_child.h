@@ -1,6 +1,7 @@
 // A process that works for those who teach, as whoever waits for it sees it.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -22,13 +23,13 @@ class Pipe {
 
   int reader() const { return ends_[0]; }
   int writer() const { return ends_[1]; }
-  void close_reader() { close_end(0); }
-  void close_writer() { close_end(1); }
+  void close_reader() { close_end(ends_[0]); }
+  void close_writer() { close_end(ends_[1]); }
 
  private:
-  void close_end(int end);
+  static void close_end(int& end);
 
-  int ends_[2] = {-1, -1};
+  std::array<int, 2> ends_{-1, -1};
 };
 
 // Replaces what the file has. Throws std::system_error.

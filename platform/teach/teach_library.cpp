@@ -41,9 +41,9 @@ PRAGMA user_version = 1;
 
 constexpr const char* kSelectPictures =
     "SELECT p.number, w.name, p.class, c.text, p.hold, p.at, p.minute, p.brightness, p.night, "
-    "p.origin, p.guess, g.text, p.bytes, p.trashed, p.revision FROM picture p JOIN watch w ON w.id "
-    "= "
-    "p.watch LEFT JOIN class c ON c.id = p.class LEFT JOIN class g ON g.id = p.guess ";
+    "p.origin, p.guess, g.text, p.bytes, p.trashed, p.revision "
+    "FROM picture p JOIN watch w ON w.id = p.watch "
+    "LEFT JOIN class c ON c.id = p.class LEFT JOIN class g ON g.id = p.guess ";
 
 std::int64_t ms_of(const TeachTime& time) { return time.at.time_since_epoch().count(); }
 
