@@ -58,7 +58,6 @@ class TaughtPreviewer::Desk {
         : child(command, requests.reader(), {order.fd(), frame.fd()}) {
       requests.close_reader();
     }
-    bool ask() const { return write(requests.writer(), "\n", 1) == 1; }
 
     MemoryFile order;
     MemoryFile frame;
@@ -66,42 +65,45 @@ class TaughtPreviewer::Desk {
     TeachChild child;
   };
 
-  // A process that nobody asked for long has ended: another one is asked then.
+  // A process that nobody asked for long may have ended, or ends now: another one is asked then.
   TeachLook look_at(TrainingOrder& order, const cv::Mat& bgr) {
     order.frame = bgr.size();
     const cv::Mat pixels = bgr.isContinuous() ? bgr : bgr.clone();
     const std::string text = to_text(order);
-    for (const bool is_again : {false, true}) {
-      if (!process_) process_.emplace(command_);
+    for (;;) {
+      const bool is_new = !process_;
+      if (is_new) process_.emplace(command_);
       rewrite(process_->order, text);
       rewrite(process_->frame,
               {reinterpret_cast<const char*>(pixels.data), pixels.total() * pixels.elemSize()});
-      if (process_->ask()) break;
-      if (is_again) return TeachLook{{}, 0, "the preview " + printable(process_->child.end())};
+      if (auto look = answer()) return std::move(*look);
+      const std::string end = process_->child.end();
+      if (is_new) return TeachLook{{}, 0, "the preview ended with " + printable(end)};
       process_.reset();
     }
-    return answer();
   }
 
-  TeachLook answer() {
+  // Nothing: the process has ended.
+  std::optional<TeachLook> answer() {
     constexpr std::chrono::minutes kPatience{5};  // an emulated board loads its base in one
+    if (write(process_->requests.writer(), "\n", 1) != 1) return std::nullopt;
     std::string line;
     switch (process_->child.read(line, wake_, kPatience)) {
       case TeachChild::Wait::kLine:
         break;
       case TeachChild::Wait::kEnded:
-        return TeachLook{{}, 0, "the preview ended with " + printable(process_->child.end())};
+        return std::nullopt;
       case TeachChild::Wait::kLate:
         return TeachLook{{}, 0, "the preview does not answer"};
       case TeachChild::Wait::kCancelled:
         process_.reset();
         wake_.clear();
-        return {};
+        return TeachLook{};
     }
     auto look = parse_look(line);
     if (!look) return TeachLook{{}, 0, "the preview answers nonsense"};
     look->problem = printable(look->problem);
-    return std::move(*look);
+    return look;
   }
 
   void note(const std::string& watch, TeachLook look) EXCLUDES(mutex_) {
