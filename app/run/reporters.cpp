@@ -187,7 +187,8 @@ std::string change_key(const ReporterParts& run, const OpenWatch& watch) {
 constexpr int kTaughtHistorySide = 960;
 
 // Null when nothing is to be remembered.
-std::unique_ptr<Reporter> make_history_reporter(const ReporterParts& run) {
+std::unique_ptr<Reporter> make_history_reporter(const ReporterParts& run,
+                                                std::shared_ptr<HistoryReaders> readers) {
   const KeptHistory& history = run.options.history;
   if (history.folder.empty()) return nullptr;
   HistoryOptions kept;
@@ -197,6 +198,7 @@ std::unique_ptr<Reporter> make_history_reporter(const ReporterParts& run) {
       std::min<std::uint64_t>(history.picture_limit, std::numeric_limits<std::int64_t>::max()));
   kept.pictures_a_day = history.pictures_a_day;
   if (!teach_folder(run.options).empty()) kept.picture_side = kTaughtHistorySide;
+  kept.readers = std::move(readers);
   return std::make_unique<HistoryReporter>(std::move(kept), run.options.camera.view);
 }
 
@@ -310,6 +312,7 @@ TeachServiceOptions open_teaching(const ReporterParts& run) {
 std::unique_ptr<Reporter> make_http_reporter(const ReporterParts& run,
                                              std::unique_ptr<ListenSockets> sockets,
                                              const std::shared_ptr<const MqttCounters>& mqtt,
+                                             std::shared_ptr<HistoryReaders> readers,
                                              TeachServiceOptions teach) {
   const HttpOptions& http = run.options.http;
   if (sockets->fds().empty()) return nullptr;
@@ -341,6 +344,7 @@ std::unique_ptr<Reporter> make_http_reporter(const ReporterParts& run,
   }
   service.teach = std::move(teach);
   if (!run.info.source.empty()) service.history = run.options.history.folder;
+  service.history_readers = std::move(readers);
   if (!service.history.empty()) {
     service.teach.event_picture = [folder = service.history](const std::string& watch,
                                                              std::int64_t number) {
@@ -396,6 +400,7 @@ RunReporters make_reporters(const ReporterParts& run) {
     return made;
   };
   const bool has_source = !run.info.source.empty();
+  const auto history_readers = std::make_shared<HistoryReaders>();
   if (has_source) {
     if (has_display(run)) add(make_display(run));
     LogStyle log;
@@ -403,7 +408,7 @@ RunReporters make_reporters(const ReporterParts& run) {
     log.summary = !shows_picture(run);
     if (isatty(STDERR_FILENO) == 1) log.terminal = STDERR_FILENO;
     add(std::make_unique<LogReporter>(log));
-    add(make_history_reporter(run));
+    add(make_history_reporter(run, history_readers));
   }
   add(std::make_unique<OperatorReporter>(run.operators, run.options.profile.op_rows,
                                          run.operators_asked));
@@ -415,7 +420,7 @@ RunReporters make_reporters(const ReporterParts& run) {
   TeachServiceOptions teach = sockets->fds().empty() ? TeachServiceOptions() : open_teaching(run);
   if (teach.teaching) add(std::make_unique<TeachReporter>(teach.teaching, first_view(run)));
   reporters.take_pictures =
-      add(make_http_reporter(run, std::move(sockets), counters, std::move(teach)));
+      add(make_http_reporter(run, std::move(sockets), counters, history_readers, std::move(teach)));
   if (!has_source && !reporters.take_pictures) {
     throw Error(ErrorKind::kConfig,
                 "there is neither a source nor an HTTP server: --http 127.0.0.1:8090 starts one");

@@ -136,7 +136,7 @@ void HistoryRecorder::advance(const HistoryNow& now) {
   note_clock(now);
   has_store(now);
   if (!waiting_.empty() && !first_waits_) first_waits_ = now.uptime;
-  const auto next = rested_ - (kBurst - 1) * kPause;
+  const auto next = now.read ? milliseconds(0) : rested_ - (kBurst - 1) * kPause;
   if (first_waits_ && now.uptime >= std::max(*first_waits_ + kBatch, next)) commit(now);
   if (now.uptime - kept_up_ >= kUpkeep) keep_up(now);
 }

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 
+#include "platform/history/history_readers.h"
 #include "platform/history/history_store.h"
 #include "platform/reporters/log_once.h"
 
@@ -19,14 +20,16 @@ namespace lookout {
 struct HistoryOptions {
   std::filesystem::path folder;
   HistoryLimits limits;
-  std::int64_t pictures_a_day = 500;  // of UTC; 0: none
-  int picture_side = 320;             // pixels, of the longer side at most
+  std::int64_t pictures_a_day = 500;          // of UTC; 0: none
+  int picture_side = 320;                     // pixels, of the longer side at most
+  std::shared_ptr<HistoryReaders> readers{};  // null: nobody reads it meanwhile
 };
 
 // One moment on two clocks.
 struct HistoryNow {
   HistoryTime wall;                  // may be set
   std::chrono::milliseconds uptime;  // since the machine's start, including sleep; never set
+  bool read = false;                 // somebody reads the history: nothing waits longer than kBatch
 };
 
 struct HistoryCounts {
@@ -39,7 +42,8 @@ struct HistoryCounts {
 // Writes changes together: kBatch after the first that waits, so that a card is not written for
 // each. A commit writes about 20 KB, in pages of the kernel: of the log 8, of the memory that
 // readers share (history.db-shm) 12. So kBurst commits may follow each other, and one more every
-// kPause, in which changes wait: a day of 1000 changes then writes less than 4 MB. A full or
+// kPause, in which changes wait unless somebody reads: a day of 1000 changes then writes less than
+// 4 MB. A full or
 // read-only disk is logged once and tried again each kRetry; meanwhile the newest kMaxWaiting
 // changes wait. No clock is read. Used by one thread at a time; nothing is thrown.
 class HistoryRecorder {

@@ -61,16 +61,23 @@ class HistoryReporter::Desk {
     notes_.push_back(std::move(note));
   }
 
+  // Somebody reads: the next work writes what waits.
+  void note_reader() {
+    const MutexLock lock(mutex_);
+    read_ = true;
+  }
+
   // The thread's work.
-  void work(const Turn& turn, const AsyncWorker<Turn>::Task& task) {
+  void work(Turn& turn, const AsyncWorker<Turn>::Task& task) {
     if (!std::exchange(lowered_, true)) lower_this_thread_priority();
-    recorder_.advance(turn.now);
     std::vector<Note> notes;
     {
       const MutexLock lock(mutex_);
       notes.swap(notes_);
       pictures_ = 0;
+      turn.now.read = std::exchange(read_, false);
     }
+    recorder_.advance(turn.now);
     for (Note& note : notes) {
       std::function<std::string()> jpeg;
       if (!note.bgr.empty()) jpeg = [&] { return small_jpeg(note.bgr, view_, picture_side_); };
@@ -104,6 +111,7 @@ class HistoryReporter::Desk {
   HistoryRecorder recorder_;
   Mutex mutex_;
   std::vector<Note> notes_ GUARDED_BY(mutex_);
+  bool read_ GUARDED_BY(mutex_) = false;
   std::size_t pictures_ GUARDED_BY(mutex_) = 0;
   std::uint64_t lost_ GUARDED_BY(mutex_) = 0;
 };
@@ -111,6 +119,7 @@ class HistoryReporter::Desk {
 HistoryReporter::HistoryReporter(HistoryOptions options, const View& view, ReadClocks clocks,
                                  std::chrono::seconds patience)
     : pictures_(options.pictures_a_day > 0),
+      readers_(options.readers),
       view_(view),
       clocks_(std::move(clocks)),
       patience_(patience),
@@ -176,7 +185,12 @@ void HistoryReporter::status(const CameraStatus& status) {
 
 void HistoryReporter::poll() {
   const HistoryNow now = clocks_();
-  if (now.uptime >= due_) wake(now, HistoryRecorder::kUpkeep);
+  if (now.uptime >= due_) {
+    wake(now, HistoryRecorder::kUpkeep);
+  } else if (readers_ && readers_->take()) {
+    desk_->note_reader();
+    worker_.put({now});
+  }
 }
 
 }  // namespace lookout

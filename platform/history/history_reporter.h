@@ -49,6 +49,7 @@ class HistoryReporter : public Reporter {
   void wake(const HistoryNow& now, std::chrono::milliseconds again);
 
   const bool pictures_;
+  const std::shared_ptr<HistoryReaders> readers_;  // null: nobody
   const View view_;
   const ReadClocks clocks_;
   const std::chrono::seconds patience_;

@@ -166,6 +166,7 @@ HttpResponse HistoryService::answer(const HttpRequest& request) const {
                       "1970; by is change or hour; limit is a number from 1 to 10000; before is "
                       "the next of the answer before");
   }
+  if (readers_) readers_->note();
   try {
     HistoryReader reader(folder_);
     if (const auto number = picture_number(path)) return picture_answer(reader, *number);

@@ -222,7 +222,7 @@ HttpService::HttpService(LiveSlots& slots, const RunInfo& info, HttpServiceOptio
       lines_(slots, info),
       view_(slots, options.view),
       feed_(slots, lines_, options.max_listeners),
-      history_(std::move(options.history)) {
+      history_(std::move(options.history), std::move(options.history_readers)) {
   if (options.login) {
     login_.emplace(access_, std::move(*options.login), options.teach.teaching != nullptr);
     if (options.teach.teaching) teach_.emplace(*login_, std::move(options.teach));

@@ -33,8 +33,9 @@ struct HttpServiceOptions {
   std::size_t max_upload = 8 << 20;      // HttpLimits', which the form tells
   std::function<std::string()> metrics;  // text for Prometheus; empty: there are none
   std::filesystem::path history;         // its folder; empty: there is none
-  std::optional<LoginOptions> login;     // nothing: nobody can log in, and nothing be changed
-  TeachServiceOptions teach;             // needs `login`
+  std::shared_ptr<HistoryReaders> history_readers;  // as HistoryService's
+  std::optional<LoginOptions> login;  // nothing: nobody can log in, and nothing be changed
+  TeachServiceOptions teach;          // needs `login`
 };
 
 // `GET /`, `/state`, `/healthz`, `/snapshot.jpg`, `/stream`, `/events`, `/predict`, `/metrics` and,

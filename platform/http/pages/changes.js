@@ -5,12 +5,15 @@ import {$, create, fill} from "./elements.js";
 import {words} from "./language.js";
 import {kNone, labelText, titleOf, when} from "./words.js";
 
-const kAskMs = 15000;  // the history has a change ten seconds after it
+// The history has a change ten seconds after it; what waited longer is written when it is asked.
+const kAskMs = 15000;
+const kAskSoonMs = 2000;
 const kAsked = 100;  // changes, of all watches
 const kShown = 10;
 
 const rows = new Map();  // elements, by what tells a change from others
 let timer = 0;
+let isFirst = true;
 
 const pictureOf = ({number}) => `api/1/events/${number}.jpg`;
 
@@ -128,7 +131,8 @@ async function look() {
     }
   }
   clearTimeout(timer);
-  timer = setTimeout(look, kAskMs);
+  timer = setTimeout(look, isFirst ? kAskSoonMs : kAskMs);
+  isFirst = false;
 }
 
 // `session`: of showLink().

@@ -100,6 +100,20 @@ TEST_F(HistoryRecorderTest, ManyCommitsInARowMakeTheNextOnesRareAndRestMakesThem
   EXPECT_EQ(recorder_->counts().written, HistoryRecorder::kBurst + 3);
 }
 
+TEST_F(HistoryRecorderTest, WhileSomebodyReadsNoCommitIsRare) {
+  start();
+  for (int i = 0; i < HistoryRecorder::kBurst; ++i) {
+    add(i % 2 == 0 ? "open" : "closed");
+    wait(seconds(10));
+  }
+  add("open");
+  wait(seconds(20));
+  EXPECT_EQ(recorder_->counts().written, HistoryRecorder::kBurst);
+  now_.read = true;
+  wait(seconds(1));
+  EXPECT_EQ(recorder_->counts().written, HistoryRecorder::kBurst + 1);
+}
+
 TEST_F(HistoryRecorderTest, TheEndWritesWhatWaits) {
   start();
   add("open");

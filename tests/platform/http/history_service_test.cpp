@@ -60,6 +60,17 @@ class HistoryServiceTest : public testing::Test {
   const std::filesystem::path folder_ = directory_.path() / "history";
 };
 
+TEST_F(HistoryServiceTest, WhoeverWritesItHearsOfReaders) {
+  const auto readers = std::make_shared<HistoryReaders>();
+  const HistoryService service(folder_, readers);
+  EXPECT_FALSE(readers->take());
+  HttpRequest request;
+  request.path = "/api/1/events";
+  EXPECT_EQ(service.answer(request).status, 200);
+  EXPECT_TRUE(readers->take());
+  EXPECT_FALSE(readers->take());
+}
+
 TEST_F(HistoryServiceTest, EventsAreNewestFirstAndGoOnBehindNext) {
   json page = ask_json("/api/1/events", "limit=3");
   ASSERT_EQ(page["events"].size(), 3);
