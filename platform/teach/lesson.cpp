@@ -174,6 +174,11 @@ std::optional<RightShare> judge(const Lesson& lesson, const TrainedModel& model,
       labels.size() != model.classes + 1) {
     return std::nullopt;
   }
+  const bool knows_classes =
+      std::all_of(labels.begin(), labels.end() - 1, [&lesson](const std::string& label) {
+        return index_of(lesson.classes, label) < lesson.classes.size();
+      });
+  if (!knows_classes) return std::nullopt;
   RightShare share;
   for (std::size_t i = 0; i < set.pictures(); ++i) {
     const std::vector<float> scores = scores_of(model, set, i);

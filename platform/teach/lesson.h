@@ -62,8 +62,8 @@ struct LessonResult {
 LessonResult learn(const Lesson& lesson, const Progress& progress);
 
 // How many of the lesson's pictures a model is right about that was trained before. `labels`: its
-// own, "unknown" last. Nothing when it takes other embeddings. It may have learned from some of
-// them.
+// own, "unknown" last. Nothing when it takes other embeddings, or has a class that the lesson has
+// not, as one that was renamed since. It may have learned from some of them.
 std::optional<RightShare> judge(const Lesson& lesson, const TrainedModel& model,
                                 const std::vector<std::string>& labels);
 

@@ -183,6 +183,8 @@ TEST(Lesson, AModelOfBeforeIsJudgedOnTheSamePictures) {
   TrainedModel other = before.model;
   other.head.weights.pop_back();
   EXPECT_FALSE(judge(school.lesson(), other, labels));
+  EXPECT_FALSE(judge(school.lesson(), before.model, {"shut", "open", "unknown"}))
+      << "it is renamed";
 }
 
 TEST(Lesson, NeedsFivePicturesOfEachClass) {
