@@ -83,7 +83,7 @@ class TeachTest(TeachPage, unittest.TestCase):
         self.taught.preview_problem = "there is no base to teach from: install the package lookout-base"
         self.wait_for_text("now", "There is no base to teach from: install the package lookout-base.")
         result = self.train()
-        self.assertTrue(result["figures"].startswith("Cannot be told yet"), result)
+        self.assertTrue(result["figures"].startswith("Not tested yet"), result)
         self.assertEqual(result["light"], "")
         # Once more, with a slip.
         self.hold("closed", lambda hold: hold["kept"] >= 2)

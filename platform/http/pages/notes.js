@@ -3,6 +3,7 @@
 import {$, put} from "./elements.js";
 
 const kToldMs = 8000;  // of what needs no answer
+const kUndoMs = 20000;  // what can be undone; longer while it has the focus
 
 let undo = null;  // what the button does
 let timer = 0;
@@ -17,10 +18,18 @@ function show(text, back) {
   put("told", text);
 }
 
-// `back`: undoes it, and stays; null: it cannot be undone.
+function hide() {
+  if ($("toast").contains(document.activeElement)) {
+    timer = setTimeout(hide, kToldMs);
+  } else {
+    show("", null);
+  }
+}
+
+// `back`: undoes it; null: it cannot be undone.
 export function tell(text, back = null) {
   show(text, back);
-  if (!back) timer = setTimeout(() => show("", null), kToldMs);
+  timer = setTimeout(hide, back ? kUndoMs : kToldMs);
 }
 
 // Of what went wrong; stays until something else is told.

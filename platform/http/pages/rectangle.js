@@ -5,6 +5,7 @@ import {$, create, put} from "./elements.js";
 import {words} from "./language.js";
 
 const kSmallest = .03;  // side, as a part of the picture
+const kVerySmall = .1;  // of the picture: its height or width alone
 const kStep = .01;  // of an arrow key
 const kDrag = 6;  // pixels: less is a tap
 const kSaidMs = 700;  // after the last change
@@ -38,6 +39,7 @@ function draw() {
   inputs.forEach((input, i) => {
     if (input !== document.activeElement) input.value = String(Math.round(place[i] * 100));
   });
+  $("small").hidden = Math.min(place[2], place[3]) >= kVerySmall;
 }
 
 function set([x, y, width, height]) {

@@ -122,7 +122,10 @@ function drawFigures(model) {
 }
 
 function nowText(model) {
-  if (watch.model?.sha256 === model.sha256) return words.isInUse;
+  if (watch.model?.sha256 === model.sha256) {
+    const isRenamed = model.classes.some((label) => !watch.classes.includes(label));
+    return isRenamed ? words.hasOldNames(words.isInUse) : words.isInUse;
+  }
   return watch.model ? words.otherIsInUse(when(watch.model.time)) : words.notInUseYet;
 }
 

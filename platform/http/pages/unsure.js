@@ -99,7 +99,9 @@ async function load() {
 }
 
 export function listenToUnsure() {
-  $("unsure-closer").addEventListener("click", () => zoom(pictures[0].number, whatText(pictures[0])));
+  $("unsure-closer").addEventListener("click", () => {
+    zoom(pictures[0].number, whatText(pictures[0]));
+  });
 }
 
 // Of the watch that is looked at. Asks for its pictures when there are others than before.

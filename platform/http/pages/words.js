@@ -55,11 +55,14 @@ export function lightText({pictures, night}) {
 // Of a model's {right, of}.
 export const rightText = ({right, of}) => words.rightOf(right, of);
 
+const kRough = .25;  // from the low end of an interval to the high one
+
 export function intervalText({right, of, interval}) {
   const share = of > 0 ? wholePercent(right / of) : "";
   if (!interval) return words.shareAlone(share);
-  const [low, high] = interval.map(wholePercent);
-  return words.shareLikely(share, low, high);
+  const [low, high] = interval;
+  const text = words.shareLikely(share, wholePercent(low), wholePercent(high));
+  return high - low > kRough ? words.shareIsRough(text) : text;
 }
 
 export const stepText = (step) => words.steps[step] ?? words.training;

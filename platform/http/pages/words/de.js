@@ -172,6 +172,7 @@ export const words = {
   height: "Höhe (%)",
   rectangleIsAt: (left, top, width, height) =>
     `Links ${left} %, oben ${top} %, Breite ${width} %, Höhe ${height} %`,
+  smallRectangle: "Dieses Rechteck ist sehr klein. Ist alles darin, was beobachtet werden soll?",
   name: "Name",
   exampleName: "Garagentor",
   whatItCanBe: "Was es sein kann",
@@ -193,10 +194,10 @@ export const words = {
   looksNowALittleLike: (label) => `Sieht jetzt etwas mehr aus wie ${label}`,
   noneOfThem: "keins davon",
   notToldYet: "noch nicht zugeordnet",
-  howToHold: (label) => `„${label}“ halten, solange es ${label} ist: In jeder Sekunde entstehen ` +
+  howToHold: (label) => `„${label}“ gedrückt halten, solange es ${label} ist: In jeder Sekunde entstehen ` +
       "zwei Bilder; was wieder gleich aussieht, wird weggelassen. Antippen nimmt ein einzelnes Bild auf.",
-  holdWhile: (label) => `halten, solange es ${label} ist`,
-  holdWhileOther: "halten, solange es etwas anderes ist",
+  holdWhile: (label) => `gedrückt halten, solange es ${label} ist`,
+  holdWhileOther: "gedrückt halten, solange es etwas anderes ist",
   keptNow: (count) => `${count} behalten`,
   keptAndSimilarNow: (count, similar) => `${count} behalten, ${similar} zu ähnlich`,
   kept: (label, count) => `„${label}“: ${pictures(count)} behalten.`,
@@ -205,7 +206,7 @@ export const words = {
   takingPicturesOf: (label) => `Bilder von „${label}“ werden aufgenommen`,
   holdEnded: "Der Server hat keine Bilder mehr aufgenommen: Taste loslassen und noch einmal " +
       "halten.",
-  hoursOfPictures: "Stunden der Bilder",
+  hoursOfPictures: "Tageszeiten der Bilder",
   noPicturesOfHours: (label) => `${label}: noch kein Bild`,
   picturesOfHours: (label, light, hours) => `${label}: ${light}, in den Stunden ab ${hours}`,
   hour: (number) => `${number}:00`,
@@ -228,7 +229,7 @@ export const words = {
   morePictures: (count) => `${count} weitere${count === 1 ? "s Bild" : " Bilder"}`,
   morePicturesOf: (count, label) => `${words.morePictures(count)} von „${label}“`,
   missingOccasion: (label) =>
-    `„${label}“ noch einmal, nachdem etwas anderes zu sehen war oder 5 Minuten vergangen sind`,
+    `„${label}“ ein zweites Mal: dazwischen etwas anderes zeigen oder 5 Minuten warten`,
   missingDay: "ein Bild bei Tag",
   missingNight: "ein Bild bei Nacht",
   missingDayOf: (label) => `ein Bild von „${label}“ bei Tag`,
@@ -252,10 +253,12 @@ export const words = {
   rightOf: (right, of) => `${right} von ${of}`,
   right: "richtig",
   rightOfThem: (share) => `${share} richtig`,
-  shareLikely: (share, low, high) => `${share}, wahrscheinlich zwischen ${low} und ${high}.`,
+  shareLikely: (share, low, high) =>
+    `${share}. Von künftigen Bildern wahrscheinlich zwischen ${low} und ${high}.`,
+  shareIsRough: (text) => `${text} Mit mehr Bildern zu anderen Zeiten wird das genauer.`,
   shareAlone: (share) => `${share}.`,
   testedOnUnseen: "Geprüft an Bildern, die es nicht kannte.",
-  cannotBeTold: "Noch nicht zu sagen",
+  cannotBeTold: "Noch nicht geprüft",
   whyNotTold: (share) => `Bei ${share} Bildern war es richtig. Aber einige Klassen wurden nur ` +
       "einmal gezeigt, und Bilder derselben Zeit sehen gleich aus. Zu einer anderen Zeit noch " +
       "einmal zeigen und neu trainieren.",
@@ -265,6 +268,7 @@ export const words = {
   atNight: "Bei Nacht",
   noPictureOfIt: "kein Bild, also nicht bekannt",
   isInUse: "Dieses Modell ist in Gebrauch.",
+  hasOldNames: (text) => `${text} Es kennt die alten Namen der Klassen: neu trainieren.`,
   otherIsInUse: (time) => `Nicht in Gebrauch, sondern das vom ${time}.`,
   notInUseYet: "Noch nicht in Gebrauch.",
   trainedAt: (time, count) => `Trainiert am ${time} mit ${withPictures(count)}.`,
@@ -292,7 +296,7 @@ export const words = {
   allAndCount: (count) => `Alle (${count})`,
   labelAndCount: (label, count) => `${label} (${count})`,
   thrownAway: "Weggeworfen",
-  pickRange: "Bereich auswählen",
+  pickRange: "Von … bis auswählen",
   pickFirstAndLast: "Erst das erste Bild antippen, dann das letzte.",
   pickLast: "Das letzte Bild antippen: Alle bis dorthin werden ausgewählt.",
   olderPictures: "Ältere Bilder",

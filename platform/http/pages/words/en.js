@@ -167,6 +167,7 @@ export const words = {
   height: "Height (%)",
   rectangleIsAt: (left, top, width, height) =>
     `Left ${left} %, top ${top} %, width ${width} %, height ${height} %`,
+  smallRectangle: "This rectangle is very small. Is all that shall be watched in it?",
   name: "Name",
   exampleName: "Garage door",
   whatItCanBe: "What it can be",
@@ -222,7 +223,7 @@ export const words = {
   morePictures: (count) => `${count} more ${count === 1 ? "picture" : "pictures"}`,
   morePicturesOf: (count, label) => `${words.morePictures(count)} of “${label}”`,
   missingOccasion: (label) =>
-    `“${label}” once more, after something else was shown or 5 minutes passed`,
+    `“${label}” a second time: show something else in between, or wait 5 minutes`,
   missingDay: "a picture by day",
   missingNight: "a picture at night",
   missingDayOf: (label) => `a picture of “${label}” by day`,
@@ -246,10 +247,12 @@ export const words = {
   rightOf: (right, of) => `${right} of ${of}`,
   right: "right",
   rightOfThem: (share) => `${share} right`,
-  shareLikely: (share, low, high) => `${share}, likely between ${low} and ${high}.`,
+  shareLikely: (share, low, high) =>
+    `${share}. Of the pictures to come, likely between ${low} and ${high}.`,
+  shareIsRough: (text) => `${text} More pictures, taken at other times, tell it better.`,
   shareAlone: (share) => `${share}.`,
   testedOnUnseen: "Tested on pictures that it had not seen.",
-  cannotBeTold: "Cannot be told yet",
+  cannotBeTold: "Not tested yet",
   whyNotTold: (share) => `It was right about ${share} pictures, but some classes were shown only ` +
       "once, and pictures of one time look alike. Show them again at another time, and train " +
       "again.",
@@ -259,6 +262,7 @@ export const words = {
   atNight: "At night",
   noPictureOfIt: "no picture, so not known",
   isInUse: "This model is in use.",
+  hasOldNames: (text) => `${text} It knows the old names of the classes: train again.`,
   otherIsInUse: (time) => `Not in use. The one of ${time} is.`,
   notInUseYet: "Not in use yet.",
   trainedAt: (time, count) => `Trained ${time} with ${pictures(count)}.`,
