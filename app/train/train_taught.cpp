@@ -174,6 +174,7 @@ void embed(const TaughtWatch& watch, const std::vector<const TrainingOrder::Pict
   if (pictures.empty()) return;
   PictureViews views(base.trainer(), view_of(watch), Variants::kUsual);
   std::vector<std::string> files;
+  files.reserve(pictures.size());
   for (const auto* entry : pictures) files.push_back(entry->file);
   const auto source = open_pictures("pictures", std::move(files));
   Frame frame;
