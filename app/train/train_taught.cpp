@@ -32,6 +32,7 @@
 #include "pipeline/training/head_file.h"
 #include "platform/sources/open_source.h"
 #include "platform/system/atomic_file.h"
+#include "platform/system/child_process.h"
 #include "platform/system/input_file.h"
 #include "platform/system/process.h"
 #include "platform/teach/embedding_cache.h"
@@ -363,21 +364,8 @@ bool is_asked() {
   return poll(&input, 1, kIdleMs) > 0 && read(STDIN_FILENO, &byte, 1) == 1;
 }
 
-std::string content_of(int descriptor, std::size_t most) {
-  std::string content(most, '\0');
-  std::size_t size = 0;
-  while (size < most) {
-    const auto count =
-        pread(descriptor, content.data() + size, most - size, static_cast<off_t>(size));
-    if (count <= 0) break;
-    size += static_cast<std::size_t>(count);
-  }
-  content.resize(size);
-  return content;
-}
-
 std::optional<TrainingOrder> read_order() {
-  auto order = parse_order(content_of(kOrderFile, TrainingOrder::kMaxBytes));
+  auto order = parse_order(content_of_descriptor(kOrderFile));
   const auto is_side = [](int pixels) { return pixels > 0 && pixels <= Teaching::kMaxSide; };
   if (order && is_side(order->frame.width) && is_side(order->frame.height)) return order;
   return std::nullopt;
@@ -385,8 +373,8 @@ std::optional<TrainingOrder> read_order() {
 
 cv::Mat read_frame(const cv::Size& size) {
   cv::Mat bgr(size, CV_8UC3, cv::Scalar::all(0));
-  const std::string pixels = content_of(kFrameFile, bgr.total() * bgr.elemSize());
-  std::copy(pixels.begin(), pixels.end(), bgr.data);
+  const std::string pixels = content_of_descriptor(kFrameFile);
+  std::copy_n(pixels.data(), std::min(pixels.size(), bgr.total() * bgr.elemSize()), bgr.data);
   return bgr;
 }
 

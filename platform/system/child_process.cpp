@@ -154,11 +154,12 @@ MemoryFile::MemoryFile() : fd_(memfd_create("lookout", MFD_CLOEXEC)) {
 
 MemoryFile::~MemoryFile() { close(fd_); }
 
-std::string MemoryFile::content() const {
+std::string content_of_descriptor(int descriptor) {
   std::string text;
   std::array<char, 4096> part{};
   ssize_t count = 0;
-  while ((count = pread(fd_, part.data(), part.size(), static_cast<off_t>(text.size()))) > 0) {
+  while ((count = pread(descriptor, part.data(), part.size(), static_cast<off_t>(text.size()))) >
+         0) {
     text.append(part.data(), static_cast<std::size_t>(count));
   }
   return text;

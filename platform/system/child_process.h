@@ -51,6 +51,9 @@ class ChildProcess {
   int status_ = 0;
 };
 
+// All that a file has, whatever its offset is.
+std::string content_of_descriptor(int descriptor);
+
 // A nameless file in memory for the output of a program. Throws Error(kInternal).
 class MemoryFile {
  public:
@@ -60,7 +63,7 @@ class MemoryFile {
   MemoryFile& operator=(const MemoryFile&) = delete;
 
   int fd() const { return fd_; }
-  std::string content() const;
+  std::string content() const { return content_of_descriptor(fd_); }
   // As first_line(), and of the first 300 bytes.
   std::string first_line() const;
 
