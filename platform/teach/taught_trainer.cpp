@@ -54,12 +54,12 @@ void TaughtTrainer::start(const TaughtWatch& watch, const std::vector<TaughtPict
   }
   order.name = name_of_model(watch.name, order.output);
   if (thread_.joinable()) thread_.join();  // it was cancelled, or has ended
-  previewer_.stop();
   {
     const MutexLock lock(mutex_);
     job_ = TeachJob{watch.name, TeachJob::State::kRunning, 0, "pictures", {}};
     wake_.clear();
   }
+  previewer_.stop();
   try {
     thread_ = start_thread("train", [this, order = std::move(order)] { train(order); });
   } catch (const Error& error) {
