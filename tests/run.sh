@@ -132,7 +132,10 @@ at=0 # the number of the stage
 declare -A started=() begun=() # of what runs beside the stages: its process, and when it began
 # However this ends, what was seen until then is told.
 conclude() {
-  kill "${started[@]}" 2>/dev/null || true
+  local group
+  for group in "${started[@]}"; do
+    kill -- "-$group" 2>/dev/null || true
+  done
   if [ "$at" -gt 0 ]; then
     show_times
     [ ${#failures[@]} = 0 ] || printf 'failed: %s\n' "${failures[@]}"
@@ -171,27 +174,28 @@ configure() { cmake --preset "$@" -DBUILD_TESTING=ON >/dev/null; }
 
 build() {
   configure "$1"
-  # The virtual machine comes first: what it does in time is tested there.
-  ${started[service]+nice} cmake --build --preset "$@"
+  cmake --build --preset "$@"
 }
 
 need_program() { [ -x build/host/app/lookout ] || build host --target lookout; }
 
-# start NAME COMMAND...: runs it beside what follows.
+# start NAME COMMAND...: runs it beside what follows, in a process group of its own.
 start() {
   local name=$1
   shift
   begun[$name]=$(now)
-  "$@" >"$work/$name.log" 2>&1 &
+  set -m
+  "$@" >"$work/$name.log" 2>&1 </dev/null &
+  set +m
   started[$name]=$!
 }
 
 # finish NAME: waits for what was started, shows its output, and returns its exit status.
 finish() {
   local status=0
+  tail -n +1 -s 0.2 -f --pid="${started[$1]}" "$work/$1.log"
   wait "${started[$1]}" || status=$?
   unset "started[$1]"
-  cat "$work/$1.log"
   return $status
 }
 
@@ -201,6 +205,59 @@ finish_check() {
   shift
   finish "$name" || status=$?
   judge $status $(($(stat -c %Y "$work/$name.log") * 1000 - begun[$name])) "$@"
+}
+
+# What stages build: a preset, and targets.
+declare -A trees=(
+  [host]=host
+  [target]=pi4
+  [target-trixie]=pi4-trixie
+  [asan]='asan --target tests_of_parts'
+  [tsan]='tsan --target tests_of_threads'
+)
+
+# build_tree STAGE: builds what the stage needs. A first sysroot takes minutes, of the network most.
+build_tree() {
+  local suite
+  case $1 in
+  target) suite=bookworm ;;
+  target-trixie) suite=trixie ;;
+  esac
+  if [ -n "${suite-}" ]; then
+    toolchains/make-sysroot.sh "$suite" || {
+      echo 'run.sh: the sysroot is tried again' >&2
+      toolchains/make-sysroot.sh "$suite"
+    }
+  fi
+  # shellcheck disable=SC2086
+  build ${trees[$1]}
+}
+
+# build_ahead STAGE [PROCESS]: the same at the lowest priority, when PROCESS has ended.
+build_ahead() {
+  renice -n 19 -p "$BASHPID" >/dev/null
+  [ -z "${2-}" ] || tail -f --pid="$2" /dev/null
+  build_tree "$1"
+}
+
+# Tests leave processors idle: what all but the first stage need is built beside them, one after another.
+start_builds() {
+  local stage before=
+  for stage in "${stages[@]:1}"; do
+    [ -n "${trees[$stage]-}" ] || continue
+    # shellcheck disable=SC2086
+    start "build-$stage" build_ahead "$stage" $before
+    before=${started[build-$stage]}
+  done
+}
+
+# finish_build: the stage needs what was built for it.
+finish_build() {
+  if [ -n "${started[build-$stage]-}" ]; then
+    finish "build-$stage"
+  else
+    build_tree "$stage"
+  fi
 }
 
 # The virtual machine keeps one processor busy: where asan or tsan is next, those are compiled beside it.
@@ -215,7 +272,6 @@ start_service() {
 }
 finish_service() {
   [ -n "${started[service]-}" ] || return 0
-  [[ " ${stages[*]} " != *' tsan '* ]] || build tsan --target tests_of_threads
   say 'the service in the virtual machine'
   finish_check service "${service[@]}"
 }
@@ -235,24 +291,11 @@ finish_soak() {
   finish_check soak "${soak[@]}"
 }
 
-# The first sysroot that is needed takes minutes, of the network most: it is made beside the first stages.
-start_sysroot() {
-  local stage
-  for stage in "${stages[@]}"; do
-    case $stage in
-    target) start sysroot toolchains/make-sysroot.sh bookworm ;;
-    target-trixie) start sysroot toolchains/make-sysroot.sh trixie ;;
-    *) continue ;;
-    esac
-    return
-  done
-}
-
 printf 'Stages: %s. A first run takes about %d minutes on %d processors, after what is missing is installed.\n' \
   "${stages[*]}" "$total" "$(nproc)"
 install_lists
 SECONDS=0
-start_sysroot
+start_builds
 
 for stage in "${stages[@]}"; do
   at=$((at + 1))
@@ -260,13 +303,13 @@ for stage in "${stages[@]}"; do
   case $stage in
   host)
     say build
-    build host
+    finish_build
     say tests
     run_ctest host
     ;;
   asan)
     say 'AddressSanitizer and UndefinedBehaviorSanitizer: build'
-    build asan --target tests_of_parts
+    finish_build
     finish_service
     say 'AddressSanitizer and UndefinedBehaviorSanitizer: tests'
     run_ctest asan --label-exclude program
@@ -279,7 +322,7 @@ for stage in "${stages[@]}"; do
     ;;
   tsan)
     say 'ThreadSanitizer: build of the pipeline'
-    build tsan --target tests_of_threads
+    finish_build
     finish_service
     say 'ThreadSanitizer: tests'
     run_ctest tsan --label-regex threads
@@ -381,11 +424,8 @@ for stage in "${stages[@]}"; do
     preset=pi4${stage#target}
     suite=bookworm
     [ "$stage" = target ] || suite=trixie
-    say "Raspberry Pi 4, $suite: sysroot"
-    [ -z "${started[sysroot]-}" ] || finish sysroot || echo 'run.sh: the sysroot is tried again' >&2
-    toolchains/make-sysroot.sh $suite
-    say "Raspberry Pi 4, $suite: build and packages"
-    build "$preset"
+    say "Raspberry Pi 4, $suite: sysroot, build and packages"
+    finish_build
     rm -f build/"$preset"/*.deb
     # Packed in less time than deploy/package.sh takes, and unpacked by an emulator in less.
     check cpack --preset "$preset" -D CPACK_DEBIAN_COMPRESSION_TYPE=gzip

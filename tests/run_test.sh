@@ -144,10 +144,18 @@ expect 'it is shown after the style' test \
 expect 'what is next is built beside the virtual machine' test \
   "$(grep -nE 'asan: .* (build|tests) |asan: the service' "$work/out" | sed 's/.*: \([a-z ]*\) (.*/\1/' | tr '\n' '|')" = \
   'build|the service in the virtual machine|tests|'
+expect 'each tree is built once' test "$(calls 'cmake --build' | tr '|' '\n' | sort | tr '\n' '|')" = \
+  'cmake --build --preset asan --target tests_of_parts|cmake --build --preset host|cmake --build --preset host --target lookout|cmake --build --preset host --target lookout fake_camera|cmake --build --preset pi4|cmake --build --preset tsan --target tests_of_threads|'
 expect 'the board is tested' test "$(calls 'target.sh|cpack|libcamera.sh' | tr '|' '\n' | sort | tr '\n' '|')" = \
   'check_libcamera.sh |cpack --preset pi4 -D CPACK_DEBIAN_COMPRESSION_TYPE=gzip|target.sh models pi4|target.sh package pi4|target.sh service pi4|'
 
 echo 'exit 1' >>"$root/tests/soak/soak.py"
+echo 'case $* in *"--build --preset asan"*) echo "no such type"; exit 2 ;; esac' >>"$work/bin/cmake"
+run host asan tsan
+expect 'what does not compile is shown' grep -qx 'no such type' "$work/out"
+expect 'and ends it' test "$status$(calls 'ctest.*(asan|tsan)')" = 2
+stand_in "$work/bin/cmake"
+
 run soak style
 expect 'a soak that fails is a failure' grep -qx 'failed: tests/soak/soak.py --minutes 10 (exit status 1)' "$work/out"
 
