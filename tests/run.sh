@@ -26,7 +26,7 @@ tsan             --all     0   7  -     check
 soak             --target  $soak_minutes  1  -     test mqtt?
 style            --all     1   6  -     check
 asan-program     -         1  20  -     check
-target-engines   -        12   2  root  test target
+target-engines   -        25   2  root  test target models
 lint             -         0  30  -     check
 analyzer         -         0  20  -     check
 processors       -         5   0  -     processors
@@ -444,8 +444,9 @@ for stage in "${stages[@]}"; do
     start_service "$preset"
     ;;
   target-engines)
-    say 'Raspberry Pi 4, bookworm: engines that come and go in a virtual machine'
+    say 'Raspberry Pi 4, bookworm: engines and models that come and go in a virtual machine'
     check tests/target.sh engines pi4
+    check tests/target.sh trials pi4
     ;;
   package)
     say 'Raspberry Pi 4, bookworm: one command makes the package, and again the same'

@@ -8,6 +8,7 @@
 #   target.sh repeated PRESET   deploy/package.sh in two clones of the last commit makes the same bytes
 #   target.sh service PRESET    those packages in a virtual machine with systemd and a camera
 #   target.sh engines PRESET    ... whose engines come and go under the running service
+#   target.sh trials PRESET     ... with new models that go wrong while they are used
 #   target.sh mqtt PRESET       ... with a broker on the same board
 #   target.sh train PRESET      ... whose owner teaches it classes of his own, by commands
 #   target.sh teach PRESET      ... and over HTTP
@@ -344,6 +345,14 @@ service() {
   in_guest 2700 "bash service_test.sh $extent"
 }
 
+trials() {
+  find_packages
+  cp tests/vm/{service,model_test}.sh "$work"
+  /usr/bin/python3 tests/tools/bad_models.py "$work"
+  make_guest
+  in_guest 2700 'bash model_test.sh'
+}
+
 mqtt() {
   find_packages
   guest+=-mqtt
@@ -416,6 +425,7 @@ package) package ;;
 repeated) repeated ;;
 service) service ;;
 engines) engines_in_guest ;;
+trials) trials ;;
 mqtt) mqtt ;;
 train) train ;;
 teach) teach ;;
