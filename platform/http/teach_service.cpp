@@ -154,10 +154,16 @@ std::string thumb_of(const std::string& jpeg) {
 
 }  // namespace
 
+// What a method and a path name.
+struct TeachService::Found {
+  const char* path;  // as Route::path
+  NamedByPath named;
+  const Route* route = nullptr;  // null: the method is none of those that are allowed
+  std::string allowed{};         // methods
+};
+
 // A request, once its path and body are read.
-struct TeachService::Asked {
-  std::string name;
-  std::int64_t number = 0;
+struct TeachService::Asked : NamedByPath {
   std::map<std::string, std::string> query;
   json body = json::object();
   std::vector<std::string> running;
@@ -191,56 +197,56 @@ TeachService::TeachService(LoginService& login, TeachServiceOptions options)
       clocks_(std::move(options.clocks)),
       event_picture_(std::move(options.event_picture)) {}
 
+std::optional<TeachService::Found> TeachService::find(std::string_view method,
+                                                      std::string_view path) {
+  if (path.substr(0, std::string_view(kTeach).size()) != kTeach) return std::nullopt;
+  if (method == "HEAD") method = "GET";
+  std::optional<Found> found;
+  for (const Route& route : kRoutes) {
+    auto named = named_by(route.path, path);
+    if (!named) continue;
+    if (!found) found = Found{route.path, std::move(*named)};
+    if (method == route.method) found->route = &route;
+    found->allowed += (found->allowed.empty() ? "" : ", ") + std::string(route.method);
+    if (route.method == std::string_view("GET")) found->allowed += ", HEAD";
+  }
+  return found;
+}
+
 const char* TeachService::route(std::string_view path) const {
-  if (path.substr(0, std::string_view(kTeach).size()) != kTeach) return nullptr;
-  const auto* const found =
-      std::find_if(std::begin(kRoutes), std::end(kRoutes),
-                   [path](const Route& route) { return named_by(route.path, path); });
-  return found == std::end(kRoutes) ? nullptr : found->path;
+  const auto found = find("", path);
+  return found ? found->path : nullptr;
 }
 
 std::optional<HttpResponse> TeachService::refusal(const HttpRequest& request) {
   if (!login_.has_password()) return http_error(404, "not_found", "there is no such page");
-  std::string allowed;
-  const std::string_view path = route(request.path);
-  const std::string method = request.method == "HEAD" ? "GET" : request.method;
-  bool is_allowed = false;
-  for (const Route& each : kRoutes) {
-    if (path != each.path) continue;
-    is_allowed = is_allowed || method == each.method;
-    allowed += (allowed.empty() ? "" : ", ") + std::string(each.method);
-    if (each.method == std::string_view("GET")) allowed += ", HEAD";
-  }
-  if (!is_allowed) {
+  const Found found = *find(request.method, request.path);
+  if (found.route == nullptr) {
     HttpResponse error =
-        http_error(405, "wrong_method", "the methods that are answered are " + allowed);
-    error.headers.emplace_back("Allow", allowed);
+        http_error(405, "wrong_method", "the methods that are answered are " + found.allowed);
+    error.headers.emplace_back("Allow", found.allowed);
     return error;
   }
-  return method == "GET" ? login_.read_refusal(request) : login_.write_refusal(request);
+  return found.route->method == std::string_view("GET") ? login_.read_refusal(request)
+                                                        : login_.write_refusal(request);
 }
 
 void TeachService::handle(const HttpRequest& request, std::vector<std::string> running,
                           const HttpRespond& respond) {
-  const std::string_view path = route(request.path);
-  const std::string method = request.method == "HEAD" ? "GET" : request.method;
-  const auto* const found =
-      std::find_if(std::begin(kRoutes), std::end(kRoutes),
-                   [&](const Route& each) { return path == each.path && method == each.method; });
+  Found found = *find(request.method, request.path);
+  const Route& route = *found.route;
   const auto asked = std::make_shared<Asked>();
-  NamedByPath named = *named_by(path, request.path);
-  asked->name = std::move(named.name);
-  asked->number = named.number;
+  static_cast<NamedByPath&>(*asked) = std::move(found.named);
   asked->query = request.query;
   asked->running = std::move(running);
   if (request.body && !request.body->empty()) asked->body = parse_json(*request.body);
   if (!asked->body.is_object()) {
     return respond(http_error(400, "bad_json", "the body has to be a JSON object"));
   }
-  if (found->at_once) return respond(answer(*found, *asked));
-  const auto work = [this, found, asked, respond]() -> BackgroundWork::Deliver {
+  if (route.at_once) return respond(answer(route, *asked));
+  const auto work = [this, &route, asked, respond]() -> BackgroundWork::Deliver {
     // Shared, since what is called can be copied.
-    const auto response = std::make_shared<HttpResponse>(answer(*found, *asked));
+    const auto response = std::make_shared<HttpResponse>(answer(route, *asked));
     return [respond, response] { respond(std::move(*response)); };
   };
   if (work_.put({work, request.gone})) return;

@@ -70,7 +70,10 @@ class TeachService {
     bool at_once = false;  // it needs neither the disk nor long
   };
   static const Route kRoutes[];
+  struct Found;
 
+  // Nothing: the path is not of this service.
+  static std::optional<Found> find(std::string_view method, std::string_view path);
   HttpResponse answer(const Route& route, const Asked& asked);
   void log_problem(const std::string& problem) EXCLUDES(problem_mutex_);
   TeachTrainer& trainer();
