@@ -28,8 +28,12 @@ cv::Mat reduced(const cv::Mat& bgr) {
   return small;
 }
 
-void measure_light(const cv::Mat& bgr, NewPicture& picture) {
+// A picture of the watch, with how bright it is. `bgr`: as Teaching::add().
+NewPicture new_picture(const std::string& watch, const TeachTime& time, const cv::Mat& bgr) {
   constexpr int kSmall = 64;
+  NewPicture picture;
+  picture.watch = watch;
+  picture.time = time;
   cv::Mat small;
   cv::resize(bgr, small, {kSmall, kSmall}, 0, 0, cv::INTER_AREA);
   double brightness = 0;
@@ -45,6 +49,7 @@ void measure_light(const cv::Mat& bgr, NewPicture& picture) {
   brightness /= kSmall * kSmall;
   picture.brightness = static_cast<float>(brightness);
   picture.night = brightness < kDarkNight || color / (kSmall * kSmall) < kColorless;
+  return picture;
 }
 
 }  // namespace
@@ -137,11 +142,6 @@ void Teaching::set_online(bool online) {
 }
 
 TaughtEventPicture Teaching::add_event(const TaughtEvent& event, const TeachTime& now) {
-  NewPicture picture;
-  picture.watch = event.watch;
-  picture.label = event.label;
-  picture.time = event.time;
-  picture.origin = PictureOrigin::kEvent;
   DecodeLimits limits;
   limits.pixels = std::int64_t{kMaxSide} * kMaxSide;
   DecodedPicture decoded;
@@ -149,7 +149,9 @@ TaughtEventPicture Teaching::add_event(const TaughtEvent& event, const TeachTime
   if (decoded.problem != DecodeProblem::kNone) {
     throw TeachError(TeachProblem::kInvalid, "the event's picture is damaged");
   }
-  measure_light(decoded.bgr, picture);
+  NewPicture picture = new_picture(event.watch, event.time, decoded.bgr);
+  picture.label = event.label;
+  picture.origin = PictureOrigin::kEvent;
   return with_library([&](TeachLibrary& library) -> TaughtEventPicture {
     if (!has_label(library.watch(event.watch), event.label)) {
       throw TeachError(TeachProblem::kInvalid, "the watch has no such class");
@@ -187,12 +189,9 @@ bool Teaching::is_wanted(const Hold& hold, const cv::Mat& bgr) {
 
 void Teaching::add(const Hold& hold, const cv::Mat& bgr, const TeachTime& time) {
   if (!is_wanted(hold, bgr)) return;
-  NewPicture picture;
-  picture.watch = hold.watch;
+  NewPicture picture = new_picture(hold.watch, time, bgr);
   picture.label = hold.label;
   picture.hold = hold.number;
-  picture.time = time;
-  measure_light(bgr, picture);
   std::optional<TeachProblem> problem;
   std::string why;
   try {
@@ -213,12 +212,9 @@ void Teaching::add(const Hold& hold, const cv::Mat& bgr, const TeachTime& time) 
 }
 
 void Teaching::add_found(const FoundPicture& found, const cv::Mat& bgr, const TeachTime& time) {
-  NewPicture picture;
-  picture.watch = found.watch;
+  NewPicture picture = new_picture(found.watch, time, bgr);
   picture.guess = found.guess;
   picture.origin = found.origin;
-  picture.time = time;
-  measure_light(bgr, picture);
   const std::string jpeg = encode_jpeg(reduced(bgr), kQuality);
   with_library([&](TeachLibrary& library) {
     if (!has_label(library.watch(found.watch), found.guess)) picture.guess.clear();
