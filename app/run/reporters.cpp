@@ -291,10 +291,10 @@ TeachServiceOptions open_teaching(const ReporterParts& run) {
   try {
     OpenedLibrary opened = open_library(folder);
     if (!opened.damage.empty()) {
+      teach.damaged_file = (folder / kTeachFile).string() + ".damaged";
       teach.damage = fmt::format(
-          "what was taught before is damaged ({}): it is kept as {}.damaged, and nothing of it is "
-          "shown",
-          opened.damage, (folder / kTeachFile).string());
+          "what was taught before is damaged ({}): it is kept as {}, and nothing of it is shown",
+          opened.damage, teach.damaged_file);
       log_warn("http.teach: {}", teach.damage);
     }
     teach.teaching = std::make_shared<Teaching>(std::move(opened.library), run.trainer);

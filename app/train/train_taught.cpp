@@ -103,8 +103,8 @@ class News {
     pictures_ = kMost * missing;
   }
   void end(TaughtReport report) { write({1, "model", std::move(report)}); }
-  void fail(const std::string& sentence) {
-    write({static_cast<float>(done_), step_, {}, sentence});
+  void fail(TeachFailure failure) {
+    write({static_cast<float>(done_), step_, {}, std::move(failure)});
   }
 
  private:
@@ -127,9 +127,9 @@ ModelOptions named_base(const TrainingOrder& order) {
   if (!options.file.empty()) return options;
   const auto base = installed_base();
   if (!base) {
-    throw Error(ErrorKind::kNoInput,
-                "there is no base to teach from: install the package lookout-base, or name an "
-                "archive with model.base");
+    throw TeachError(TeachProblem::kNoBase,
+                     "there is no base to teach from: install the package lookout-base, or name an "
+                     "archive with model.base");
   }
   options.file = base->string();
   return options;
@@ -396,22 +396,24 @@ void preview(const Print& print) {
 
 // Calls `work`; what it throws is told by `tell`. Returns the exit status.
 int status_of(const std::function<void()>& work,
-              const std::function<void(const std::string& sentence)>& tell) {
-  const auto fail = [&tell](const std::string& sentence, ErrorKind kind) {
-    tell(sentence);
+              const std::function<void(TeachFailure failure)>& tell) {
+  const auto fail = [&tell](TeachProblem problem, const std::string& sentence, ErrorKind kind) {
+    tell({problem, sentence});
     return static_cast<int>(kind);
   };
   try {
     work();
     return 0;
   } catch (const TeachError& error) {
-    return fail(error.what(), ErrorKind::kBadData);
+    return fail(error.problem(), error.what(), ErrorKind::kBadData);
   } catch (const SqliteError& error) {
-    return fail(fmt::format("the embeddings cannot be kept: {}", error.what()), ErrorKind::kOutput);
+    return fail(TeachProblem::kStorage,
+                fmt::format("the embeddings cannot be kept: {}", error.what()), ErrorKind::kOutput);
   } catch (const std::bad_alloc&) {
-    return fail("the memory is too small for this training", ErrorKind::kInternal);
+    return fail(TeachProblem::kNoMemory, "the memory is too small for this training",
+                ErrorKind::kInternal);
   } catch (const Error& error) {
-    return fail(error.what(), error.kind());
+    return fail(TeachProblem::kFailed, error.what(), error.kind());
   }
 }
 
@@ -429,13 +431,13 @@ int train_taught(std::istream& input, const Print& print) {
     limit_this_process();
     train_as_told(*order, news);
   };
-  return status_of(train, [&news](const std::string& sentence) { news.fail(sentence); });
+  return status_of(train, [&news](TeachFailure failure) { news.fail(std::move(failure)); });
 }
 
 int preview_taught(const Print& print) {
   return status_of([&print] { preview(print); },
-                   [&print](const std::string& sentence) {
-                     print(to_text(TeachLook{{}, 0, sentence}) + "\n");
+                   [&print](TeachFailure failure) {
+                     print(to_text(TeachLook{{}, 0, std::move(failure)}) + "\n");
                    });
 }
 

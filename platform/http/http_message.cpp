@@ -50,9 +50,15 @@ std::string megabytes(std::size_t bytes) {
 
 HttpResponse http_error(int status, const std::string& code, const std::string& message,
                         std::chrono::seconds retry_after) {
+  return http_error(status, code, message, "", retry_after);
+}
+
+HttpResponse http_error(int status, const std::string& code, const std::string& message,
+                        const std::string& about, std::chrono::seconds retry_after) {
   HttpResponse response = http_text(
       "application/json",
-      fmt::format(R"({{"error":{{"code":{},"message":{}}}}})", to_json(code), to_json(message)) +
+      fmt::format(R"({{"error":{{"code":{},"message":{}{}}}}})", to_json(code), to_json(message),
+                  about.empty() ? "" : R"(,"about":)" + to_json(about)) +
           "\n");
   response.status = status;
   response.error = code;

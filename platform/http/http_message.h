@@ -105,6 +105,10 @@ std::string megabytes(std::size_t bytes);
 // `retry_after` is told with 429 and 503.
 HttpResponse http_error(int status, const std::string& code, const std::string& message,
                         std::chrono::seconds retry_after = std::chrono::seconds(2));
+// With `"about":"..."`, the name or number in the message that a translation needs; empty: none.
+HttpResponse http_error(int status, const std::string& code, const std::string& message,
+                        const std::string& about,
+                        std::chrono::seconds retry_after = std::chrono::seconds(2));
 
 // An answer with a body that nobody shares.
 HttpResponse http_text(std::string type, std::string body);

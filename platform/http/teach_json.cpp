@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -18,29 +17,6 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kMaxMistakes = 12;  // that are told of a model
-
-struct ProblemText {
-  TeachProblem problem;
-  int status;
-  const char* code;
-};
-
-constexpr std::array<ProblemText, 9> kProblemTexts{{
-    {TeachProblem::kNotFound, 404, "not_found"},
-    {TeachProblem::kExists, 409, "exists"},
-    {TeachProblem::kChanged, 409, "changed"},
-    {TeachProblem::kInvalid, 422, "invalid"},
-    {TeachProblem::kTooMany, 422, "too_many"},
-    {TeachProblem::kHeld, 409, "held"},
-    {TeachProblem::kAway, 409, "camera_away"},
-    {TeachProblem::kFull, 507, "full"},
-    {TeachProblem::kStorage, 503, "storage"},
-}};
-
-const ProblemText& text_of(TeachProblem problem) {
-  return *std::find_if(kProblemTexts.begin(), kProblemTexts.end(),
-                       [problem](const ProblemText& text) { return text.problem == problem; });
-}
 
 const char* origin_text(PictureOrigin origin) {
   switch (origin) {
@@ -217,21 +193,22 @@ json json_of(const HoldStatus& hold) {
           {"held", hold.held},
           {"kept", hold.kept},
           {"similar", hold.similar},
-          {"problem", hold.problem ? text_of(*hold.problem).code : ""},
+          {"problem", hold.problem ? row_of(*hold.problem).code : ""},
           {"why", hold.why}};
 }
 
 json json_of(const TeachJob& job) {
-  return {{"watch", job.watch},
-          {"state", job_state_text(job.state)},
-          {"done", share_of(job.done)},
-          {"step", job.step},
-          {"message", job.message}};
+  return {{"watch", job.watch},         {"state", job_state_text(job.state)},
+          {"done", share_of(job.done)}, {"step", job.step},
+          {"code", job.failure.code},   {"message", job.failure.sentence}};
 }
 
 json json_of(const TeachLook& look) {
-  json text{
-      {"label", nullptr}, {"lead", nullptr}, {"missing", look.missing}, {"problem", look.problem}};
+  json text{{"label", nullptr},
+            {"lead", nullptr},
+            {"missing", look.missing},
+            {"code", look.failure.code},
+            {"problem", look.failure.sentence}};
   if (look.preview) {
     text["label"] = look.preview->label;
     text["lead"] = look.preview->lead;
@@ -259,8 +236,8 @@ json json_of(const std::vector<PictureMark>& marks) {
 }
 
 HttpResponse http_error(const TeachError& error) {
-  const ProblemText& text = text_of(error.problem());
-  return http_error(text.status, text.code, error.what());
+  const TeachProblemRow& row = row_of(error.problem());
+  return http_error(row.status, row.code, error.what(), error.about());
 }
 
 std::string text_member(const json& body, const char* name) {

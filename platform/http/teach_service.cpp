@@ -194,6 +194,7 @@ TeachService::TeachService(LoginService& login, TeachServiceOptions options)
       teaching_(std::move(options.teaching)),
       trainer_(std::move(options.trainer)),
       damage_(std::move(options.damage)),
+      damaged_file_(std::move(options.damaged_file)),
       clocks_(std::move(options.clocks)),
       event_picture_(std::move(options.event_picture)) {}
 
@@ -276,7 +277,7 @@ void TeachService::log_problem(const std::string& problem) {
 
 TeachTrainer& TeachService::trainer() {
   if (trainer_) return *trainer_;
-  throw TeachError(TeachProblem::kNotFound, "this server trains no models");
+  throw TeachError(TeachProblem::kNoTrainer, "this server trains no models");
 }
 
 WatchFacts TeachService::facts_of(const std::string& name) {
@@ -323,13 +324,15 @@ HttpResponse TeachService::overview(const Asked& asked) {
        {"hold", hold ? json_of(*hold) : json()},
        {"job", job ? json_of(*job) : json()},
        {"fixed", std::move(fixed)},
-       {"damage", damage_}});
+       {"damage", damage_},
+       {"damaged_file", damaged_file_}});
 }
 
 // A watch of the configuration has the name, which results and topics are known by.
 void TeachService::check_not_fixed(const std::string& name, const Asked& asked) {
   if (std::find(asked.running.begin(), asked.running.end(), name) == asked.running.end()) return;
-  throw TeachError(TeachProblem::kExists, fmt::format("this run has a watch '{}' already", name));
+  throw TeachError(TeachProblem::kFixedWatch,
+                   fmt::format("this run has a watch '{}' already", name), name);
 }
 
 HttpResponse TeachService::add_watch(const Asked& asked) {
@@ -436,11 +439,12 @@ EventPicture TeachService::event_picture(const std::string& watch, std::int64_t 
     auto picture = event_picture_ ? event_picture_(watch, number) : std::nullopt;
     if (picture) return std::move(*picture);
   } catch (const SqliteError& error) {
-    throw TeachError(TeachProblem::kStorage,
+    throw TeachError(TeachProblem::kHistory,
                      fmt::format("the history cannot be read: {}", error.what()));
   }
-  throw TeachError(TeachProblem::kNotFound,
-                   fmt::format("the watch has no event {} with a picture", number));
+  throw TeachError(TeachProblem::kNoEvent,
+                   fmt::format("the watch has no event {} with a picture", number),
+                   std::to_string(number));
 }
 
 HttpResponse TeachService::teach_event(const Asked& asked) {
@@ -464,19 +468,10 @@ HttpResponse TeachService::begin_job(const Asked& asked) {
     watch = library.watch(asked.name);
     pictures = library.labelled(asked.name);
   });
-  if (!progress_of(watch, pictures).can_train) {
-    return http_error(422, "too_few",
-                      fmt::format("each class needs {} pictures at least", kLeastPictures));
-  }
   const auto file = [teaching = teaching_](std::int64_t number) {
     return teaching->with_library([&](TeachLibrary& library) { return library.file(number); });
   };
-  try {
-    trainer.start(watch, pictures, file);
-  } catch (const TeachError& error) {
-    if (error.problem() == TeachProblem::kHeld) return http_error(409, "busy", error.what());
-    throw;
-  }
+  trainer.start(watch, pictures, file);
   const auto job = trainer.job();
   return json_answer(job ? json_of(*job) : json(), 202);
 }

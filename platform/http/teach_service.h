@@ -27,6 +27,7 @@ struct TeachServiceOptions {
   std::shared_ptr<Teaching> teaching;     // null: nothing can be taught
   std::shared_ptr<TeachTrainer> trainer;  // null: no models are trained
   std::string damage;                     // what was lost before this run; empty: nothing
+  std::string damaged_file{};             // where that is kept
   std::function<TeachNow()> clocks = TeachReporter::read_clocks;
   // The picture of the event of that watch and number; nothing: there is none. Called by any
   // thread; throws SqliteError when the history cannot be read. Empty: there is no history.
@@ -104,6 +105,7 @@ class TeachService {
   const std::shared_ptr<Teaching> teaching_;
   const std::shared_ptr<TeachTrainer> trainer_;
   const std::string damage_;
+  const std::string damaged_file_;
   const std::function<TeachNow()> clocks_;
   const decltype(TeachServiceOptions::event_picture) event_picture_;
   Mutex problem_mutex_;

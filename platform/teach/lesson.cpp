@@ -41,7 +41,7 @@ void require_pictures(const Lesson& lesson) {
   for (const std::size_t index : lesson.set.picture_classes) ++counts[index];
   for (std::size_t i = 0; i < lesson.classes.size(); ++i) {
     if (counts[i] >= kLeastPictures) continue;
-    throw TeachError(TeachProblem::kInvalid,
+    throw TeachError(TeachProblem::kTooFewPictures,
                      fmt::format("class '{}' has {} pictures: at least {} are needed",
                                  lesson.classes[i], counts[i], kLeastPictures));
   }

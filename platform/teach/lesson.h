@@ -26,7 +26,7 @@ struct Lesson {
 };
 
 // `pictures`: TeachLibrary::labelled(). `find`: as EmbeddingCache::find(). `class_rows`: of the
-// base, Trainer::class_rows(). Throws TeachError(kInvalid) when a class has fewer than
+// base, Trainer::class_rows(). Throws TeachError(kTooFewPictures) when a class has fewer than
 // kLeastPictures.
 Lesson make_lesson(const TaughtWatch& watch, const std::vector<TaughtPicture>& pictures,
                    const std::function<std::optional<KeptEmbeddings>(std::int64_t)>& find,

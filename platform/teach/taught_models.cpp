@@ -28,7 +28,7 @@ constexpr const char* kReportSuffix = ".json";
 
 [[noreturn]] void refuse_writing(const std::error_code& code) {
   if (code == std::errc::no_space_on_device || code.value() == EDQUOT) {
-    throw TeachError(TeachProblem::kFull, "the disk is full");
+    throw TeachError(TeachProblem::kDiskFull, "the disk is full");
   }
   throw TeachError(TeachProblem::kStorage, "the disk refuses: " + code.message());
 }
@@ -139,7 +139,7 @@ fs::path TaughtModelStore::folder_of(const std::string& watch) const {
     return std::isalnum(c) != 0 || c == '-' || c == '_';
   });
   if (watch.empty() || !is_name) {
-    throw TeachError(TeachProblem::kNotFound, "there is no such watch");
+    throw TeachError(TeachProblem::kNoWatch, "there is no such watch");
   }
   return folder_ / watch;
 }
@@ -229,7 +229,8 @@ void TaughtModelStore::use(const std::string& watch, const std::string& sha256_o
     const Choice::Model model{number, sha256_of_head};
     const fs::path head = Choice::head_in(folder, model);
     if (const std::string problem = problem_of(head, sha256_of_head); !problem.empty()) {
-      throw TeachError(TeachProblem::kInvalid, fmt::format("the model {} {}", number, problem));
+      throw TeachError(TeachProblem::kDamagedModel,
+                       fmt::format("the model {} {}", number, problem));
     }
     Choice choice = Choice::read(folder).value_or(Choice());
     if (choice.used && choice.used->sha256 == sha256_of_head) return;
@@ -239,7 +240,7 @@ void TaughtModelStore::use(const std::string& watch, const std::string& sha256_o
     choice.write(folder);
     return;
   }
-  throw TeachError(TeachProblem::kNotFound, "there is no such model");
+  throw TeachError(TeachProblem::kNoModel, "there is no such model");
 }
 
 void TaughtModelStore::retire(const std::string& watch) const {

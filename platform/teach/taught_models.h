@@ -50,7 +50,7 @@ class TaughtModelStore {
   // The head in use. Empty: none.
   std::filesystem::path used_head(const std::string& watch) const;
 
-  // kNotFound: there is no such model; kInvalid: it is damaged.
+  // kNoModel: there is none of that SHA-256; kDamagedModel: it cannot be used.
   void use(const std::string& watch, const std::string& sha256) const;
   // None is in use any more; the one that was is the one before.
   void retire(const std::string& watch) const;

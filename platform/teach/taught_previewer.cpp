@@ -30,12 +30,13 @@ class TaughtPreviewer::Desk {
     try {
       look = look_at(*turn.order, turn.bgr);
     } catch (const std::system_error& error) {
-      look.problem = "the preview cannot be started: " + error.code().message();
+      look.failure = {TeachProblem::kNoStart,
+                      "the preview cannot be started: " + error.code().message()};
     } catch (const std::exception& error) {
-      look.problem = error.what();
+      look.failure = {TeachProblem::kFailed, error.what()};
     }
     turn.bgr.release();
-    if (!look.problem.empty()) {
+    if (!look.failure.empty()) {
       process_.reset();
       retry_at_ = Clock::now() + kRetry;
     }
@@ -65,6 +66,10 @@ class TaughtPreviewer::Desk {
     TeachChild child;
   };
 
+  static TeachLook failed(TeachProblem problem, const std::string& what) {
+    return {{}, 0, {problem, "the preview " + what}};
+  }
+
   // A process that nobody asked for long may have ended, or ends now: another one is asked then.
   TeachLook look_at(TrainingOrder& order, const cv::Mat& bgr) {
     order.frame = bgr.size();
@@ -78,7 +83,7 @@ class TaughtPreviewer::Desk {
               {reinterpret_cast<const char*>(pixels.data), pixels.total() * pixels.elemSize()});
       if (auto look = answer()) return std::move(*look);
       const std::string end = process_->child.end();
-      if (is_new) return TeachLook{{}, 0, "the preview ended with " + printable(end)};
+      if (is_new) return failed(TeachProblem::kEnded, "ended with " + printable(end));
       process_.reset();
     }
   }
@@ -94,22 +99,22 @@ class TaughtPreviewer::Desk {
       case TeachChild::Wait::kEnded:
         return std::nullopt;
       case TeachChild::Wait::kLate:
-        return TeachLook{{}, 0, "the preview does not answer"};
+        return failed(TeachProblem::kNoAnswer, "does not answer");
       case TeachChild::Wait::kCancelled:
         process_.reset();
         wake_.clear();
         return TeachLook{};
     }
     auto look = parse_look(line);
-    if (!look) return TeachLook{{}, 0, "the preview answers nonsense"};
-    look->problem = printable(look->problem);
+    if (!look) return failed(TeachProblem::kNoAnswer, "answers nonsense");
     return look;
   }
 
   void note(const std::string& watch, TeachLook look) EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
-    if (!look.problem.empty() && look.problem != look_.problem) {
-      log_warn("teach: watch {}: {}", watch, look.problem);
+    const std::string& why = look.failure.sentence;
+    if (!why.empty() && why != look_.failure.sentence) {
+      log_warn("teach: watch {}: {}", watch, why);
     }
     watch_ = watch;
     look_ = std::move(look);

@@ -39,12 +39,12 @@ void TaughtTrainer::start(const TaughtWatch& watch, const std::vector<TaughtPict
   const MutexLock start_lock(start_mutex_);
   {
     const MutexLock lock(mutex_);
-    if (is_running()) throw TeachError(TeachProblem::kHeld, "another training has not ended");
+    if (is_running()) throw TeachError(TeachProblem::kTraining, "another training has not ended");
   }
   if (!progress_of(watch, pictures).can_train) {
-    throw TeachError(
-        TeachProblem::kInvalid,
-        fmt::format("there are too few pictures: each class needs {}", kLeastPictures));
+    throw TeachError(TeachProblem::kTooFewPictures,
+                     fmt::format("each class needs {} pictures at least", kLeastPictures),
+                     std::to_string(kLeastPictures));
   }
   TrainingOrder order = order_of(watch, pictures, file);
   {
@@ -56,7 +56,7 @@ void TaughtTrainer::start(const TaughtWatch& watch, const std::vector<TaughtPict
   if (thread_.joinable()) thread_.join();  // it was cancelled, or has ended
   {
     const MutexLock lock(mutex_);
-    job_ = TeachJob{watch.name, TeachJob::State::kRunning, 0, "pictures", {}};
+    job_ = TeachJob{watch.name, TeachJob::State::kRunning, 0, "pictures"};
     wake_.clear();
   }
   previewer_.stop();
@@ -65,7 +65,7 @@ void TaughtTrainer::start(const TaughtWatch& watch, const std::vector<TaughtPict
   } catch (const Error& error) {
     const MutexLock lock(mutex_);
     job_.reset();
-    throw TeachError(TeachProblem::kStorage, error.what());
+    throw TeachError(TeachProblem::kNoStart, error.what());
   }
 }
 
@@ -104,26 +104,28 @@ void TaughtTrainer::cancel() {
 }
 
 void TaughtTrainer::train(const TrainingOrder& order) {
-  std::string problem;
+  TeachFailure failure;
   try {
-    problem = result_of(order);
+    failure = result_of(order);
+  } catch (const TeachError& error) {
+    failure = {error.problem(), error.what()};
   } catch (const std::system_error& error) {
-    problem = "the training cannot be started: " + error.code().message();
+    failure = {TeachProblem::kNoStart, "the training cannot be started: " + error.code().message()};
   } catch (const std::exception& error) {
-    problem = error.what();
+    failure = {TeachProblem::kFailed, error.what()};
   }
   const MutexLock lock(mutex_);
   if (!is_running()) return;
-  job_->state = problem.empty() ? TeachJob::State::kDone : TeachJob::State::kFailed;
-  job_->message = problem;
-  if (problem.empty()) {
+  job_->state = failure.empty() ? TeachJob::State::kDone : TeachJob::State::kFailed;
+  if (failure.empty()) {
     job_->done = 1;
   } else {
-    log_warn("teach: watch {}: {}", order.watch.name, problem);
+    log_warn("teach: watch {}: {}", order.watch.name, failure.sentence);
   }
+  job_->failure = std::move(failure);
 }
 
-std::string TaughtTrainer::result_of(const TrainingOrder& order) {
+TeachFailure TaughtTrainer::result_of(const TrainingOrder& order) {
   const MemoryFile input;
   rewrite(input, to_text(order));
   TeachChild child(options_.command, input.fd());
@@ -134,13 +136,13 @@ std::string TaughtTrainer::result_of(const TrainingOrder& order) {
   for (; wait == Wait::kLine; wait = child.read(line, wake_)) {
     auto news = parse_news(line);
     if (!news) continue;
-    if (!news->error.empty()) return printable(news->error);
+    if (!news->failure.empty()) return news->failure;
     if (news->report) report = std::move(news->report);
     note(*news);
   }
   if (wait == Wait::kCancelled) return {};
   const std::string end = child.end();
-  if (!report) return "the training ended with " + printable(end);
+  if (!report) return {TeachProblem::kEnded, "the training ended with " + printable(end)};
   const MutexLock lock(store_mutex_);
   store_.keep(order.watch.name, order.output, *report);
   return {};

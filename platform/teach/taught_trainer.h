@@ -34,7 +34,7 @@ class TaughtTrainer : public TeachTrainer {
   // Ends a training.
   ~TaughtTrainer() override;
 
-  // Also throws kInvalid when a class has too few pictures, and what next_head() throws.
+  // Also throws kTooFewPictures, kNoStart, and what next_head() throws.
   void start(const TaughtWatch& watch, const std::vector<TaughtPicture>& pictures,
              const PictureFile& file) override;
   void look(const TaughtWatch& watch, const std::vector<TaughtPicture>& pictures,
@@ -55,7 +55,7 @@ class TaughtTrainer : public TeachTrainer {
                          const PictureFile& file) const;
   void train(const TrainingOrder& order);
   // Returns why there is no model; empty: there is one, or nobody wants it any more.
-  std::string result_of(const TrainingOrder& order);
+  TeachFailure result_of(const TrainingOrder& order);
   void note(const TrainingNews& news) EXCLUDES(mutex_);
 
   const TaughtTrainerOptions options_;

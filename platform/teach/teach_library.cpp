@@ -82,12 +82,23 @@ bool is_out_of_room(const std::error_code& code) {
 }
 
 [[noreturn]] void refuse_storage(bool full, const std::string& why) {
-  if (full) throw TeachError(TeachProblem::kFull, "the disk is full");
+  if (full) throw TeachError(TeachProblem::kDiskFull, "the disk is full");
   throw TeachError(TeachProblem::kStorage, "the disk refuses: " + why);
 }
 
-std::string missing_watch(const std::string& name) {
-  return fmt::format("there is no watch '{}'", printable(name));
+[[noreturn]] void refuse_missing_watch(const std::string& name) {
+  throw TeachError(TeachProblem::kNoWatch, fmt::format("there is no watch '{}'", printable(name)),
+                   printable(name));
+}
+
+[[noreturn]] void refuse_taken_name(const std::string& name) {
+  throw TeachError(TeachProblem::kWatchExists, fmt::format("there is a watch '{}' already", name),
+                   name);
+}
+
+[[noreturn]] void refuse_number_of_watches(std::size_t count) {
+  throw TeachError(TeachProblem::kTooManyWatches,
+                   fmt::format("there are {} watches already", count), std::to_string(count));
 }
 
 }  // namespace
@@ -141,7 +152,7 @@ std::int64_t TeachLibrary::integer(const char* sql) {
 
 std::int64_t TeachLibrary::watch_id(const std::string& name) {
   SqliteStatement row(database_, "SELECT id FROM watch WHERE name = ? AND removed IS NULL");
-  if (!row.bind(name).step()) throw TeachError(TeachProblem::kNotFound, missing_watch(name));
+  if (!row.bind(name).step()) refuse_missing_watch(name);
   return row.integer(0);
 }
 
@@ -151,8 +162,9 @@ std::optional<std::int64_t> TeachLibrary::class_id(std::int64_t watch, const std
   if (label == kNoneOfThem) return kNoneId;
   SqliteStatement row(database_, "SELECT id FROM class WHERE watch = ? AND text = ?");
   if (!row.bind(watch).bind(label).step()) {
-    throw TeachError(TeachProblem::kNotFound,
-                     fmt::format("the watch has no class '{}'", printable(label)));
+    throw TeachError(TeachProblem::kNoClass,
+                     fmt::format("the watch has no class '{}'", printable(label)),
+                     printable(label));
   }
   return row.integer(0);
 }
@@ -205,7 +217,10 @@ void TeachLibrary::write_classes(std::int64_t id, const std::vector<std::string>
     if (std::find(classes.begin(), classes.end(), gone) != classes.end()) continue;
     const std::int64_t label = *class_id(id, gone);
     SqliteStatement used(database_, "SELECT 1 FROM picture WHERE class = ? LIMIT 1");
-    if (used.bind(label).step()) refuse_watch(fmt::format("the class '{}' has pictures", gone));
+    if (used.bind(label).step()) {
+      throw TeachError(TeachProblem::kClassHasPictures,
+                       fmt::format("the class '{}' has pictures", gone), gone);
+    }
     SqliteStatement(database_, "UPDATE picture SET guess = NULL WHERE guess = ?").bind(label).run();
     SqliteStatement(database_, "DELETE FROM class WHERE id = ?").bind(label).run();
   }
@@ -222,14 +237,10 @@ TaughtWatch TeachLibrary::add_watch(const TaughtWatch& watch) {
   return guarded([&] {
     SqliteTransaction transaction(database_);
     SqliteStatement same(database_, "SELECT 1 FROM watch WHERE name = ? AND removed IS NULL");
-    if (same.bind(watch.name).step()) {
-      throw TeachError(TeachProblem::kExists,
-                       fmt::format("there is a watch '{}' already", watch.name));
-    }
+    if (same.bind(watch.name).step()) refuse_taken_name(watch.name);
     const auto count = integer("SELECT count(*) FROM watch WHERE removed IS NULL");
     if (static_cast<std::size_t>(count) >= limits_.watches) {
-      throw TeachError(TeachProblem::kTooMany,
-                       fmt::format("there are {} watches already", limits_.watches));
+      refuse_number_of_watches(limits_.watches);
     }
     SqliteStatement(database_, "INSERT INTO watch VALUES(NULL, ?, '', 0, 0, 0, 0, 0, NULL)")
         .bind(watch.name)
@@ -262,11 +273,14 @@ TaughtWatch TeachLibrary::rename_class(const std::string& watch, const std::stri
     SqliteTransaction transaction(database_);
     const std::int64_t id = watch_id(watch);
     const auto label = class_id(id, from);
-    if (!label || *label == kNoneId) refuse_watch("only a class can be renamed");
+    if (!label || *label == kNoneId) {
+      throw TeachError(TeachProblem::kInvalid, "only a class can be renamed");
+    }
     SqliteStatement taken(database_,
                           "SELECT 1 FROM class WHERE watch = ? AND text = ? AND id <> ?");
     if (taken.bind(id).bind(to).bind(*label).step()) {
-      throw TeachError(TeachProblem::kExists, fmt::format("there is a class '{}' already", to));
+      throw TeachError(TeachProblem::kClassExists, fmt::format("there is a class '{}' already", to),
+                       to);
     }
     SqliteStatement(database_, "UPDATE class SET text = ? WHERE id = ?")
         .bind(to)
@@ -298,13 +312,10 @@ TaughtWatch TeachLibrary::restore_watch(const std::string& name) {
                             "SELECT id, (SELECT count(*) FROM watch WHERE removed IS NULL), EXISTS("
                             "SELECT 1 FROM watch WHERE name = w.name AND removed IS NULL) FROM "
                             "watch w WHERE name = ? AND removed IS NOT NULL ORDER BY id DESC");
-    if (!removed.bind(name).step()) throw TeachError(TeachProblem::kNotFound, missing_watch(name));
-    if (removed.integer(2) != 0) {
-      throw TeachError(TeachProblem::kExists, fmt::format("there is a watch '{}' already", name));
-    }
+    if (!removed.bind(name).step()) refuse_missing_watch(name);
+    if (removed.integer(2) != 0) refuse_taken_name(name);
     if (static_cast<std::size_t>(removed.integer(1)) >= limits_.watches) {
-      throw TeachError(TeachProblem::kTooMany,
-                       fmt::format("there are {} watches already", limits_.watches));
+      refuse_number_of_watches(limits_.watches);
     }
     const std::int64_t id = removed.integer(0);
     SqliteStatement(database_, "UPDATE watch SET removed = NULL WHERE id = ?").bind(id).run();
@@ -352,7 +363,7 @@ void TeachLibrary::make_room(const NewPicture& picture, std::int64_t bytes) {
   constexpr const char* kTrash = "trashed IS NOT NULL";
   constexpr const char* kUnlabelled = "class IS NULL AND trashed IS NULL";
   if (fs::space(folder_).available < limits_.free) {
-    throw TeachError(TeachProblem::kFull, "the disk is full");
+    throw TeachError(TeachProblem::kDiskFull, "the disk is full");
   }
   if (picture.label.empty()) {
     const std::string of_watch =
@@ -367,7 +378,7 @@ void TeachLibrary::make_room(const NewPicture& picture, std::int64_t bytes) {
   while (is_full()) {
     if (remove_oldest(kTrash)) continue;
     if (!picture.label.empty() && remove_oldest(kUnlabelled)) continue;
-    throw TeachError(TeachProblem::kFull, "the library is full: throw pictures away");
+    throw TeachError(TeachProblem::kLibraryFull, "the library is full: throw pictures away");
   }
 }
 
@@ -436,7 +447,8 @@ TaughtPicture TeachLibrary::picture(std::int64_t number) {
     SqliteStatement row(database_,
                         std::string(kSelectPictures) + "WHERE p.number = ? AND w.removed IS NULL");
     if (!row.bind(number).step()) {
-      throw TeachError(TeachProblem::kNotFound, fmt::format("there is no picture {}", number));
+      throw TeachError(TeachProblem::kNoPicture, fmt::format("there is no picture {}", number),
+                       std::to_string(number));
     }
     return picture_of(row);
   });

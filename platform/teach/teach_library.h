@@ -15,7 +15,6 @@
 #include <opencv2/core/types.hpp>
 #include <optional>
 #include <set>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,33 +22,9 @@
 #include "platform/system/picture_files.h"
 #include "platform/system/sqlite.h"
 #include "platform/system/state_folder.h"
+#include "platform/teach/teach_error.h"
 
 namespace lookout {
-
-// Why something cannot be taught now.
-enum class TeachProblem {
-  kNotFound,  // a watch, class or picture that is not there
-  kExists,    // a name that is taken
-  kChanged,   // somebody else changed it meanwhile
-  kInvalid,   // a name, region or class that cannot be
-  kTooMany,   // watches or classes
-  kHeld,      // another hold has not ended
-  kAway,      // the camera is
-  kFull,      // the library, or the disk
-  kStorage,   // the disk refuses otherwise, as one that is read-only does
-};
-
-class TeachError : public std::runtime_error {
- public:
-  // `sentence`: without a full stop, for the one who teaches.
-  TeachError(TeachProblem problem, const std::string& sentence)
-      : std::runtime_error(sentence), problem_(problem) {}
-
-  TeachProblem problem() const { return problem_; }
-
- private:
-  TeachProblem problem_;
-};
 
 // A moment on the wall clock, UTC, and on the clock of those who live there.
 struct TeachTime {

@@ -110,7 +110,7 @@ class TeachReporter::Desk {
     try {
       teaching_->add_found(found.picture, bgr, found.time);
     } catch (const TeachError& error) {
-      if (error.problem() != TeachProblem::kNotFound) warn(error.what());  // the watch was deleted
+      if (error.problem() != TeachProblem::kNoWatch) warn(error.what());  // the watch was deleted
     } catch (const std::exception& error) {
       warn(error.what());
     }

@@ -22,16 +22,16 @@ struct TeachJob {
 
   std::string watch;
   State state = State::kRunning;
-  float done = 0;       // 0..1
-  std::string step;     // "pictures", "folds" or "model"
-  std::string message;  // why it failed: a sentence
+  float done = 0;    // 0..1
+  std::string step;  // "pictures", "folds" or "model"
+  TeachFailure failure{};
 };
 
 // What a picture of the camera looks like.
 struct TeachLook {
   std::optional<Preview> preview{};  // nothing: it cannot be told yet
   std::size_t missing = 0;           // pictures of the watch that it does not yet know
-  std::string problem{};             // why it cannot be told at all: a sentence; empty: none
+  TeachFailure failure{};            // why it cannot be told at all
 };
 
 // A model of a taught watch, with what is told of it.
@@ -66,7 +66,7 @@ class TeachTrainer {
   TeachTrainer(const TeachTrainer&) = delete;
   TeachTrainer& operator=(const TeachTrainer&) = delete;
 
-  // One training at a time: kHeld while another one runs. `pictures`: TeachLibrary::labelled().
+  // One training at a time: kTraining while another one runs. `pictures`: TeachLibrary::labelled().
   virtual void start(const TaughtWatch& watch, const std::vector<TaughtPicture>& pictures,
                      const PictureFile& file) = 0;
   // Nothing happens when none runs.
@@ -83,7 +83,7 @@ class TeachTrainer {
   virtual std::optional<TeachLook> newest_look(const std::string& watch) = 0;
 
   virtual TaughtModels models(const std::string& watch) = 0;
-  // The run takes the model between two frames. kNotFound: there is no such model.
+  // The run takes the model between two frames. kNoModel: there is none of that SHA-256.
   virtual void use(const std::string& watch, const std::string& sha256) = 0;
   // The run no longer has this watch; its models stay until keep_only().
   virtual void retire(const std::string& watch) = 0;

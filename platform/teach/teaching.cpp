@@ -62,7 +62,7 @@ HoldStatus Teaching::status(const TeachNow& now) const {
 
 void Teaching::check(std::int64_t number) const {
   if (number == counts_.number && number != 0) return;
-  throw TeachError(TeachProblem::kNotFound, "there is no such hold");
+  throw TeachError(TeachProblem::kNoHold, "there is no such hold");
 }
 
 HoldStatus Teaching::begin_hold(const std::string& watch, const std::string& label,
@@ -147,14 +147,14 @@ TaughtEventPicture Teaching::add_event(const TaughtEvent& event, const TeachTime
   DecodedPicture decoded;
   decode_jpeg(event.jpeg, limits, {}, decoded);
   if (decoded.problem != DecodeProblem::kNone) {
-    throw TeachError(TeachProblem::kInvalid, "the event's picture is damaged");
+    throw TeachError(TeachProblem::kDamagedPicture, "the event's picture is damaged");
   }
   NewPicture picture = new_picture(event.watch, event.time, decoded.bgr);
   picture.label = event.label;
   picture.origin = PictureOrigin::kEvent;
   return with_library([&](TeachLibrary& library) -> TaughtEventPicture {
     if (!has_label(library.watch(event.watch), event.label)) {
-      throw TeachError(TeachProblem::kInvalid, "the watch has no such class");
+      throw TeachError(TeachProblem::kNoClass, "the watch has no such class", event.label);
     }
     const auto before = library.event_picture(event.watch, event.time);
     if (!before) return {library.picture(library.add_picture(picture, event.jpeg)), true};

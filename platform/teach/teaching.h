@@ -104,8 +104,7 @@ class Teaching {
   void set_online(bool online) EXCLUDES(hold_mutex_);
 
   // Keeps the picture of an event, once: told again, it gets another label, and comes back if it
-  // was thrown away. TeachError(kInvalid): the label is none of the watch, or the picture is
-  // damaged.
+  // was thrown away. kNoClass: the label is none of the watch; kDamagedPicture.
   TaughtEventPicture add_event(const TaughtEvent& event, const TeachTime& now)
       EXCLUDES(library_mutex_);
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "pipeline/core/json_text.h"
+#include "pipeline/core/printable.h"
 
 namespace lookout {
 namespace {
@@ -56,6 +57,19 @@ TrainingOrder order_of_json(const json& text) {
   return order;
 }
 
+json failure_json(const TeachFailure& failure) {
+  return {{"code", failure.code}, {"sentence", failure.sentence}};
+}
+
+// Of a process, whose texts may be anything.
+TeachFailure failure_in(const json& text) {
+  TeachFailure failure;
+  if (!text.contains("failure")) return failure;
+  failure.code = printable(text["failure"].at("code").get<std::string>());
+  failure.sentence = printable(text["failure"].at("sentence").get<std::string>());
+  return failure;
+}
+
 }  // namespace
 
 std::string to_text(const TrainingOrder& order) {
@@ -87,7 +101,7 @@ std::optional<TrainingOrder> parse_order(std::string_view text) {
 std::string to_text(const TrainingNews& news) {
   json text{{"done", news.done}, {"step", news.step}};
   if (news.report) text["report"] = parse_json(to_text(*news.report));
-  if (!news.error.empty()) text["error"] = news.error;
+  if (!news.failure.empty()) text["failure"] = failure_json(news.failure);
   return to_text(text);
 }
 
@@ -95,7 +109,7 @@ std::optional<TrainingNews> parse_news(std::string_view line) {
   try {
     const json text = parse_json(line);
     TrainingNews news{text.at("done").get<float>(), text.at("step").get<std::string>()};
-    if (text.contains("error")) news.error = text["error"].get<std::string>();
+    news.failure = failure_in(text);
     if (!text.contains("report")) return news;
     news.report = parse_report(to_text(text["report"]));
     if (!news.report) return std::nullopt;
@@ -106,7 +120,8 @@ std::optional<TrainingNews> parse_news(std::string_view line) {
 }
 
 std::string to_text(const TeachLook& look) {
-  json text{{"problem", look.problem}, {"missing", look.missing}};
+  json text{{"missing", look.missing}};
+  if (!look.failure.empty()) text["failure"] = failure_json(look.failure);
   if (look.preview) {
     text["label"] = look.preview->label;
     text["similarity"] = look.preview->similarity;
@@ -119,7 +134,7 @@ std::optional<TeachLook> parse_look(std::string_view line) {
   try {
     const json text = parse_json(line);
     TeachLook look;
-    look.problem = text.at("problem").get<std::string>();
+    look.failure = failure_in(text);
     look.missing = text.at("missing").get<std::size_t>();
     if (text.contains("label")) {
       look.preview = Preview{text["label"].get<std::string>(), text.at("similarity").get<float>(),

@@ -46,12 +46,12 @@ std::string to_text(const TrainingOrder& order);
 // Nothing: the text is none.
 std::optional<TrainingOrder> parse_order(std::string_view text);
 
-// A line of its stdout, JSON. The last one has a report or an error.
+// A line of its stdout, JSON. The last one has a report or a failure.
 struct TrainingNews {
   float done = 0;    // 0..1, of all
   std::string step;  // as TeachJob::step
   std::optional<TaughtReport> report{};
-  std::string error{};  // a sentence; empty: none
+  TeachFailure failure{};
 };
 
 // Without a newline.

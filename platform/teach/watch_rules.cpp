@@ -22,7 +22,9 @@ void check_name(const std::string& name) {
   const auto allowed = [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_'; };
   const bool ascii = std::all_of(name.begin(), name.end(), allowed);
   if (name.empty() || name.size() > kMaxName || !ascii) {
-    refuse_watch(fmt::format("a name has 1 to {} letters, digits, - and _", kMaxName));
+    throw TeachError(TeachProblem::kBadName,
+                     fmt::format("a name has 1 to {} letters, digits, - and _", kMaxName),
+                     printable(name));
   }
 }
 
@@ -30,42 +32,48 @@ void check_roi(const cv::Rect2d& roi) {
   constexpr double kRounding = 1e-6;
   const bool inside = roi.x >= 0 && roi.y >= 0 && roi.x + roi.width <= 1 + kRounding &&
                       roi.y + roi.height <= 1 + kRounding;
-  if (!inside) refuse_watch("the region lies outside of the picture");
+  if (!inside) {
+    throw TeachError(TeachProblem::kRegionOutside, "the region lies outside of the picture");
+  }
   if (!(roi.width >= kSmallestRoi && roi.height >= kSmallestRoi)) {
-    refuse_watch("the region is too small");
+    throw TeachError(TeachProblem::kSmallRegion, "the region is too small");
   }
 }
 
 }  // namespace
 
-void refuse_watch(const std::string& sentence) {
-  throw TeachError(TeachProblem::kInvalid, sentence);
-}
-
 void check_class(const std::string& label) {
   const std::string shown = printable(label);
   if (label.empty() || label.size() > kMaxTitle || shown != label ||
       !problem_of_label(label).empty() || label.front() == ' ' || label.back() == ' ') {
-    refuse_watch(fmt::format("'{}' cannot be the name of a class", shown));
+    throw TeachError(TeachProblem::kBadClass,
+                     fmt::format("'{}' cannot be the name of a class", shown), shown);
   }
   if (label == kNoneOfThem || label == "unknown") {
-    refuse_watch(fmt::format("'{}' is what no class is called: it means none of them", label));
+    throw TeachError(TeachProblem::kReservedClass,
+                     fmt::format("'{}' is what no class is called: it means none of them", label),
+                     label);
   }
 }
 
 void check_watch(const TaughtWatch& watch, const TeachLimits& limits) {
   check_name(watch.name);
   if (watch.title.size() > kMaxTitle || printable(watch.title) != watch.title) {
-    refuse_watch("the title is too long, or no text");
+    throw TeachError(TeachProblem::kBadTitle, "the title is too long, or no text");
   }
   check_roi(watch.roi);
   for (const std::string& label : watch.classes) check_class(label);
   const std::set<std::string> different(watch.classes.begin(), watch.classes.end());
-  if (different.size() < watch.classes.size()) refuse_watch("two classes have the same name");
-  if (different.size() < kMinClasses) refuse_watch("a watch has two classes at least");
+  if (different.size() < watch.classes.size()) {
+    throw TeachError(TeachProblem::kSameClasses, "two classes have the same name");
+  }
+  if (different.size() < kMinClasses) {
+    throw TeachError(TeachProblem::kTooFewClasses, "a watch has two classes at least");
+  }
   if (different.size() > limits.classes) {
-    throw TeachError(TeachProblem::kTooMany,
-                     fmt::format("a watch has {} classes at most", limits.classes));
+    throw TeachError(TeachProblem::kTooManyClasses,
+                     fmt::format("a watch has {} classes at most", limits.classes),
+                     std::to_string(limits.classes));
   }
 }
 

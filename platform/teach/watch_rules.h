@@ -7,12 +7,9 @@
 
 namespace lookout {
 
-// These throw TeachError(kInvalid) with a sentence for the one who teaches.
-//
-// TeachError(kTooMany): the watch has more classes than the limits say.
+// These throw TeachError.
 void check_watch(const TaughtWatch& watch, const TeachLimits& limits);
 // The name of a class.
 void check_class(const std::string& label);
-[[noreturn]] void refuse_watch(const std::string& sentence);
 
 }  // namespace lookout

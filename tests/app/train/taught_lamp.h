@@ -84,7 +84,7 @@ class TaughtLamp : public testing::Test {
   TaughtModel train() {
     start();
     const TeachJob job = end();
-    EXPECT_EQ(job.state, TeachJob::State::kDone) << job.message;
+    EXPECT_EQ(job.state, TeachJob::State::kDone) << job.failure.sentence;
     return trainer_->models(watch_.name).trained.value_or(TaughtModel());
   }
   HeadFile newest_head() const {

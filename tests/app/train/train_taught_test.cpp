@@ -67,7 +67,8 @@ TEST_F(TrainTaught, EmbeddingsAreComputedOnce) {
   start();
   const TeachJob job = end();
   EXPECT_EQ(job.state, TeachJob::State::kFailed) << "of another region there are none";
-  EXPECT_THAT(job.message, HasSubstr("has 0 pictures"));
+  EXPECT_THAT(job.failure.sentence, HasSubstr("has 0 pictures"));
+  EXPECT_EQ(job.failure.code, "too_few");
 }
 
 TEST_F(TrainTaught, IsComparedWithTheModelInUse) {
@@ -85,7 +86,8 @@ TEST_F(TrainTaught, WithoutABaseItSaysWhereOneIs) {
   start();
   const TeachJob job = end();
   EXPECT_EQ(job.state, TeachJob::State::kFailed);
-  EXPECT_THAT(job.message, HasSubstr("install the package lookout-base"));
+  EXPECT_THAT(job.failure.sentence, HasSubstr("install the package lookout-base"));
+  EXPECT_EQ(job.failure.code, "no_base");
   EXPECT_FALSE(trainer_->models("lamp").trained);
 }
 
@@ -106,7 +108,7 @@ class PreviewTaught : public TaughtLamp {
 };
 
 constexpr auto kKnowsAll = [](const TeachLook& look) {
-  return look.missing == 0 || !look.problem.empty();
+  return look.missing == 0 || !look.failure.sentence.empty();
 };
 
 TEST_F(PreviewTaught, TellsWhichClassThePictureLooksLike) {
@@ -115,7 +117,7 @@ TEST_F(PreviewTaught, TellsWhichClassThePictureLooksLike) {
     const TeachLook look = look_until(picture(number), [&](const TeachLook& now) {
       return kKnowsAll(now) && (!now.preview || now.preview->label == pictures_[number - 1].label);
     });
-    EXPECT_EQ(look.problem, "");
+    EXPECT_EQ(look.failure.sentence, "");
     ASSERT_TRUE(look.preview);
     EXPECT_GT(look.preview->lead, 0);
   }
@@ -124,7 +126,7 @@ TEST_F(PreviewTaught, TellsWhichClassThePictureLooksLike) {
 TEST_F(PreviewTaught, TellsNothingOfFewerPicturesThanATrainingNeeds) {
   draw(4);
   const TeachLook look = look_until(picture(1), kKnowsAll);
-  EXPECT_EQ(look.problem, "");
+  EXPECT_EQ(look.failure.sentence, "");
   EXPECT_FALSE(look.preview);
 }
 
@@ -146,7 +148,7 @@ TEST_F(PreviewTaught, KnowsAnotherRegionAnew) {
 TEST_F(PreviewTaught, WithoutABaseItSaysWhereOneIs) {
   make_trainer("");
   draw(5);
-  EXPECT_THAT(look_until(picture(1), kKnowsAll).problem,
+  EXPECT_THAT(look_until(picture(1), kKnowsAll).failure.sentence,
               HasSubstr("install the package lookout-base"));
 }
 

@@ -95,19 +95,22 @@ TEST_F(TeachEventsTest, WhatIsNotThereIsNotFound) {
   for (const char* event : {"3", "4", "5", "0"}) {
     EXPECT_EQ(
         refused("POST", kGateEvents, std::string(R"({"class":"open","event":)") + event + "}"),
-        "404 not_found")
+        "404 no_such_event")
         << event;
   }
   EXPECT_EQ(refused("POST", "/api/1/teach/watches/door/events", R"({"event":3,"class":"open"})"),
-            "404 not_found");
+            "404 no_such_watch");
   std::filesystem::remove(picture_of(1));
-  EXPECT_EQ(refused("POST", kGateEvents, R"({"event":1,"class":"open"})"), "404 not_found");
+  EXPECT_EQ(refused("POST", kGateEvents, R"({"event":1,"class":"open"})"), "404 no_such_event");
   EXPECT_THAT(numbers(""), IsEmpty());
 }
 
 TEST_F(TeachEventsTest, AClassThatTheWatchHasNotIsRefused) {
-  for (const char* body : {R"({"event":1,"class":"ajar"})", R"({"event":1,"class":""})",
-                           R"({"event":1,"class":1})", R"({"event":1})", R"({"class":"open"})",
+  for (const char* label : {"ajar", ""}) {
+    EXPECT_EQ(refused("POST", kGateEvents, std::string(R"({"event":1,"class":")") + label + "\"}"),
+              "404 no_such_class");
+  }
+  for (const char* body : {R"({"event":1,"class":1})", R"({"event":1})", R"({"class":"open"})",
                            R"({"event":"1","class":"open"})", R"({"event":-1,"class":"open"})"}) {
     EXPECT_EQ(refused("POST", kGateEvents, body), "422 invalid") << body;
   }
@@ -116,15 +119,15 @@ TEST_F(TeachEventsTest, AClassThatTheWatchHasNotIsRefused) {
 
 TEST_F(TeachEventsTest, APictureThatIsDamagedIsNotTaught) {
   std::ofstream(picture_of(1), std::ios::trunc) << "no picture";
-  EXPECT_EQ(refused("POST", kGateEvents, R"({"event":1,"class":"open"})"), "422 invalid");
+  EXPECT_EQ(refused("POST", kGateEvents, R"({"event":1,"class":"open"})"), "422 damaged_picture");
   EXPECT_THAT(numbers(""), IsEmpty());
 }
 
 TEST_F(TeachEventsTest, WithoutAHistoryThereAreNoEvents) {
   std::filesystem::remove_all(history_);
-  EXPECT_EQ(refused("POST", kGateEvents, R"({"event":1,"class":"open"})"), "503 storage");
+  EXPECT_EQ(refused("POST", kGateEvents, R"({"event":1,"class":"open"})"), "503 no_history");
   start(teach_options());
-  EXPECT_EQ(refused("POST", kGateEvents, R"({"event":1,"class":"open"})"), "404 not_found");
+  EXPECT_EQ(refused("POST", kGateEvents, R"({"event":1,"class":"open"})"), "404 no_such_event");
 }
 
 }  // namespace

@@ -30,11 +30,11 @@ TEST_F(TeachServiceTest, AHoldIsBegunRenewedAndReleased) {
   EXPECT_EQ(told(200, "PUT", "/api/1/teach/holds/1")["kept"], 3);
   EXPECT_EQ(told(200, "GET", "/api/1/teach")["hold"]["held"], true);
   EXPECT_EQ(told(200, "DELETE", "/api/1/teach/holds/1")["held"], false);
-  EXPECT_EQ(refused("PUT", "/api/1/teach/holds/2"), "404 not_found");
+  EXPECT_EQ(refused("PUT", "/api/1/teach/holds/2"), "404 no_such_hold");
   EXPECT_EQ(told(201, "POST", holds, R"({"class":"_other"})")["label"], "_other");
   pass(HoldLease::kLease);
   EXPECT_EQ(told(200, "PUT", "/api/1/teach/holds/2")["held"], false) << "the page was gone";
-  EXPECT_EQ(refused("POST", holds, R"({"class":"shut"})"), "404 not_found");
+  EXPECT_EQ(refused("POST", holds, R"({"class":"shut"})"), "404 no_such_class");
   teaching_->set_online(false);
   EXPECT_EQ(refused("POST", holds, R"({"class":"open"})"), "409 camera_away");
 }
@@ -83,8 +83,8 @@ TEST_F(TeachServiceTest, PicturesAreListedNewestFirst) {
   EXPECT_THAT(numbers("&unlabelled=1"), ElementsAre(5));
   EXPECT_THAT(numbers("&class=open"), ElementsAre(2));
   EXPECT_EQ(told(200, "GET", "/api/1/teach")["watches"][0]["unlabelled"], 1);
-  EXPECT_EQ(refused("GET", "/api/1/teach/pictures?watch=other"), "404 not_found");
-  EXPECT_EQ(refused("GET", "/api/1/teach/pictures?watch=gate&class=shut"), "404 not_found");
+  EXPECT_EQ(refused("GET", "/api/1/teach/pictures?watch=other"), "404 no_such_watch");
+  EXPECT_EQ(refused("GET", "/api/1/teach/pictures?watch=gate&class=shut"), "404 no_such_class");
   for (const char* query :
        {"", "?class=open", "?watch=gate&limit=0", "?watch=gate&limit=101", "?watch=gate&limit=x",
         "?watch=gate&before=-1", "?watch=gate&before=1x", "?watch=gate&trash=yes",
@@ -110,7 +110,7 @@ TEST_F(TeachServiceTest, PicturesAreChangedAllOrNone) {
   EXPECT_EQ(refused("PATCH", path,
                     R"({"marks":[{"number":1,"label":"open","trashed":true,"revision":2},
                                  {"number":3,"label":"open","trashed":true,"revision":1}]})"),
-            "404 not_found");
+            "404 no_such_picture");
   EXPECT_THAT(numbers("&trash=1"), ElementsAre(2)) << "nothing was changed";
   told(200, "PATCH", path, json({{"marks", done["undo"]}}).dump());
   EXPECT_THAT(numbers("&class=open"), ElementsAre(2, 1));
@@ -140,7 +140,7 @@ TEST_F(TeachServiceTest, APictureIsShownAsItIsAndSmall) {
   EXPECT_LT(small.body.size(), kept.size() / 2);
   EXPECT_EQ(refused("GET", "/api/1/teach/pictures/1.jpg?size=large"), "400 bad_query");
   EXPECT_EQ(ask("GET", "/api/1/teach/pictures/2.jpg").headers.at("cache-control"), "no-store");
-  EXPECT_EQ(refused("GET", "/api/1/teach/pictures/2.jpg"), "404 not_found");
+  EXPECT_EQ(refused("GET", "/api/1/teach/pictures/2.jpg"), "404 no_such_picture");
   std::ofstream(file, std::ios::binary) << "no picture";
   EXPECT_EQ(refused("GET", "/api/1/teach/pictures/1.jpg?size=thumb"), "422 damaged_picture");
   std::filesystem::remove(file);
@@ -169,10 +169,10 @@ TEST_F(TeachServiceTest, WithoutATrainerNoModelIsTrained) {
   teach("open", 5);
   teach("half open", 5);
   EXPECT_EQ(told(200, "GET", "/api/1/teach")["job"], json());
-  EXPECT_EQ(refused("POST", "/api/1/teach/watches/gate/job"), "404 not_found");
-  EXPECT_EQ(refused("DELETE", "/api/1/teach/job"), "404 not_found");
+  EXPECT_EQ(refused("POST", "/api/1/teach/watches/gate/job"), "404 no_trainer");
+  EXPECT_EQ(refused("DELETE", "/api/1/teach/job"), "404 no_trainer");
   EXPECT_EQ(refused("PUT", "/api/1/teach/watches/gate/model", R"({"sha256":"new"})"),
-            "404 not_found");
+            "404 no_trainer");
 }
 
 TEST_F(TeachServiceTest, AModelIsTrainedAndUsed) {
@@ -185,10 +185,10 @@ TEST_F(TeachServiceTest, AModelIsTrainedAndUsed) {
   teach("half open", 5);
   EXPECT_EQ(told(202, "POST", gate + "/job"),
             json::parse(R"({"watch":"gate","state":"running","done":0.25,"step":"pictures",
-                            "message":""})"));
+                            "code":"","message":""})"));
   EXPECT_EQ(trainer->files(), 10U);
-  EXPECT_EQ(refused("POST", gate + "/job"), "409 busy");
-  EXPECT_EQ(refused("POST", "/api/1/teach/watches/other/job"), "404 not_found");
+  EXPECT_EQ(refused("POST", gate + "/job"), "409 training");
+  EXPECT_EQ(refused("POST", "/api/1/teach/watches/other/job"), "404 no_such_watch");
   told(204, "DELETE", "/api/1/teach/job");
   EXPECT_EQ(told(200, "GET", "/api/1/teach")["job"]["state"], "cancelled");
   const json used = told(200, "PUT", gate + "/model", R"({"sha256":"new"})");
@@ -201,7 +201,7 @@ TEST_F(TeachServiceTest, AModelIsTrainedAndUsed) {
   EXPECT_EQ(model, json::parse(R"({"sha256":"new","time":"2026-11-21T12:00:00.000Z","pictures":10,
       "right":9,"of":10,"interval":[0.5,0.75],"can_tell":false,"day":{"right":9,"of":10},
       "night":null,"in_use_right":null,"classes":["half open","open"]})"));
-  EXPECT_EQ(refused("PUT", gate + "/model", R"({"sha256":"other"})"), "404 not_found");
+  EXPECT_EQ(refused("PUT", gate + "/model", R"({"sha256":"other"})"), "404 no_trained_model");
   EXPECT_EQ(refused("PUT", gate + "/model"), "422 invalid");
 }
 

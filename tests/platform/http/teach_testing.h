@@ -17,6 +17,7 @@
 
 #include "pipeline/core/mutex.h"
 #include "platform/http/teach_service.h"
+#include "platform/teach/teach_progress.h"
 #include "tests/platform/http/owner_testing.h"
 
 namespace lookout {
@@ -59,9 +60,12 @@ class FakeTrainer : public TeachTrainer {
              const PictureFile& file) override {
     const MutexLock lock(mutex_);
     if (job_ && job_->state == TeachJob::State::kRunning) {
-      throw TeachError(TeachProblem::kHeld, "another watch is trained already");
+      throw TeachError(TeachProblem::kTraining, "another watch is trained already");
     }
-    job_ = TeachJob{watch.name, TeachJob::State::kRunning, 0.25F, "pictures", {}};
+    if (!progress_of(watch, pictures).can_train) {
+      throw TeachError(TeachProblem::kTooFewPictures, "each class needs 5 pictures at least");
+    }
+    job_ = TeachJob{watch.name, TeachJob::State::kRunning, 0.25F, "pictures"};
     files_ = 0;
     for (const auto& picture : pictures) files_ += std::filesystem::exists(file(picture.number));
   }
@@ -91,7 +95,7 @@ class FakeTrainer : public TeachTrainer {
   void use(const std::string& /*watch*/, const std::string& sha256) override {
     const MutexLock lock(mutex_);
     if (sha256 != "new" && sha256 != "old") {
-      throw TeachError(TeachProblem::kNotFound, "there is no such model");
+      throw TeachError(TeachProblem::kNoModel, "there is no such model");
     }
     used_ = sha256;
   }

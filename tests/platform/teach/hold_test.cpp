@@ -178,8 +178,8 @@ TEST_F(HoldTest, TheLastHoldIsKnown) {
 }
 
 TEST_F(HoldTest, RefusesWhatIsNotThere) {
-  EXPECT_EQ(problem_of_begin("door", "open"), TeachProblem::kNotFound);
-  EXPECT_EQ(problem_of_begin("gate", "ajar"), TeachProblem::kNotFound);
+  EXPECT_EQ(problem_of_begin("door", "open"), TeachProblem::kNoWatch);
+  EXPECT_EQ(problem_of_begin("gate", "ajar"), TeachProblem::kNoClass);
   EXPECT_EQ(problem_of_begin("gate", ""), TeachProblem::kInvalid);
   EXPECT_EQ(problem_of_begin("gate", kNoneOfThem), std::nullopt);
   EXPECT_THROW(status(0), TeachError);
@@ -211,7 +211,7 @@ TEST_F(HoldTest, AFullLibraryIsTold) {
   const std::int64_t hold = teaching_->begin_hold("gate", "open", now_).number;
   pass(milliseconds(1000));
   EXPECT_EQ(status(hold).kept, 1);
-  EXPECT_EQ(status(hold).problem, TeachProblem::kFull);
+  EXPECT_EQ(status(hold).problem, TeachProblem::kLibraryFull);
   EXPECT_THAT(status(hold).why, HasSubstr("full"));
 }
 

@@ -92,7 +92,7 @@ TEST_F(TrainerWithShell, TellsHowFarItIsAndEndsWhenItIsCancelled) {
     start();
     ADD_FAILURE() << "two at a time";
   } catch (const TeachError& error) {
-    EXPECT_EQ(error.problem(), TeachProblem::kHeld);
+    EXPECT_EQ(error.problem(), TeachProblem::kTraining);
   }
   trainer_->cancel();
   EXPECT_EQ(trainer_->job()->state, State::kCancelled);
@@ -101,22 +101,27 @@ TEST_F(TrainerWithShell, TellsHowFarItIsAndEndsWhenItIsCancelled) {
 }
 
 TEST_F(TrainerWithShell, WhatGoesWrongIsASentence) {
-  with(R"(echo '{"done":0.1,"step":"pictures","error":"there is no base"}')");
+  with(R"(echo '{"done":0.1,"step":"pictures",)"
+       R"("failure":{"code":"no_base","sentence":"there is no base"}}')");
   start();
-  EXPECT_EQ(end().message, "there is no base");
+  const TeachFailure told = end().failure;
+  EXPECT_EQ(told.sentence, "there is no base");
+  EXPECT_EQ(told.code, "no_base");
   with("echo 'it has no memory' >&2; kill -9 $$");
   start();
   TeachJob job = end();
   EXPECT_EQ(job.state, State::kFailed);
-  EXPECT_THAT(job.message, HasSubstr("Killed (signal 9): it has no memory"));
+  EXPECT_THAT(job.failure.sentence, HasSubstr("Killed (signal 9): it has no memory"));
+  EXPECT_EQ(job.failure.code, "ended");
   with("echo nonsense");
   start();
-  EXPECT_THAT(end().message, HasSubstr("exit status 0"));
+  EXPECT_THAT(end().failure.sentence, HasSubstr("exit status 0"));
   trainer_ = std::make_unique<TaughtTrainer>(
       TaughtTrainerOptions{folder_.path(), {"/nowhere/lookout"}, "", [] {}});
   start();
   // Under an emulator posix_spawn() leaves a child that ends with 127.
-  EXPECT_THAT(end().message, AnyOf(HasSubstr("No such file"), HasSubstr("exit status 127")));
+  EXPECT_THAT(end().failure.sentence,
+              AnyOf(HasSubstr("No such file"), HasSubstr("exit status 127")));
   EXPECT_FALSE(trainer_->models("lamp").trained);
 }
 
@@ -126,7 +131,7 @@ TEST_F(TrainerWithShell, TooFewPicturesAreRefused) {
     start(4);
     ADD_FAILURE();
   } catch (const TeachError& error) {
-    EXPECT_EQ(error.problem(), TeachProblem::kInvalid);
+    EXPECT_EQ(error.problem(), TeachProblem::kTooFewPictures);
   }
   EXPECT_FALSE(trainer_->job());
 }
@@ -177,14 +182,14 @@ class PreviewerWithShell : public testing::Test {
 };
 
 const std::string kAnswer =  // of a shell
-    R"(echo '{"label":"on","similarity":0.75,"lead":0.5,"missing":2,"problem":""}')";
+    R"(echo '{"label":"on","similarity":0.75,"lead":0.5,"missing":2}')";
 
 TEST_F(PreviewerWithShell, ItsProcessGetsOrdersAndPictures) {
   with("read -r line; [ -e " + (folder_ / "frame") + " ] || { cat <&3 >" + (folder_ / "order") +
        "; cat <&4 >" + (folder_ / "frame") + "; }; " + kAnswer);
   EXPECT_FALSE(previewer_->newest("lamp"));
   const TeachLook look = newest();
-  EXPECT_EQ(look.problem, "");
+  EXPECT_EQ(look.failure.sentence, "");
   ASSERT_TRUE(look.preview);
   EXPECT_EQ(look.preview->label, "on");
   EXPECT_EQ(look.preview->lead, 0.5F);
@@ -201,16 +206,17 @@ TEST_F(PreviewerWithShell, AProcessThatHasEndedStartsAgain) {
   with("echo begun >>" + (folder_ / "starts") + "; read -r line; " + kAnswer);
   EXPECT_TRUE(newest().preview);
   while (read_file(folder_ / "starts") == "begun\n") look();
-  EXPECT_EQ(previewer_->newest("lamp")->problem, "");
+  EXPECT_EQ(previewer_->newest("lamp")->failure.sentence, "");
 }
 
 TEST_F(PreviewerWithShell, WhatGoesWrongIsASentence) {
   with("read -r line; echo nonsense");
-  EXPECT_EQ(newest().problem, "the preview answers nonsense");
+  EXPECT_EQ(newest().failure.sentence, "the preview answers nonsense");
   with("read -r line; echo 'it has no memory' >&2; kill -9 $$");
-  EXPECT_THAT(newest().problem, HasSubstr("Killed (signal 9): it has no memory"));
+  EXPECT_THAT(newest().failure.sentence, HasSubstr("Killed (signal 9): it has no memory"));
   start({"/nowhere/lookout"});
-  EXPECT_THAT(newest().problem, AnyOf(HasSubstr("No such file"), HasSubstr("exit status 127")));
+  EXPECT_THAT(newest().failure.sentence,
+              AnyOf(HasSubstr("No such file"), HasSubstr("exit status 127")));
 }
 
 TEST_F(PreviewerWithShell, EndsAProcessThatDoesNotAnswer) {
@@ -221,7 +227,7 @@ TEST_F(PreviewerWithShell, EndsAProcessThatDoesNotAnswer) {
   }
   previewer_->stop();
   while (!previewer_->newest("lamp")) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  EXPECT_EQ(previewer_->newest("lamp")->problem, "");
+  EXPECT_EQ(previewer_->newest("lamp")->failure.sentence, "");
   look();
 }
 

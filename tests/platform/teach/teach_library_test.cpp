@@ -90,24 +90,32 @@ TEST_F(TeachLibraryTest, KeepsAWatchAsItWasDrawn) {
 TEST_F(TeachLibraryTest, RefusesWatchesThatCannotBe) {
   TaughtWatch watch = gate();
   watch.name = "../gate";
-  EXPECT_EQ(problem_of([&] { library().add_watch(watch); }), TeachProblem::kInvalid);
+  EXPECT_EQ(problem_of([&] { library().add_watch(watch); }), TeachProblem::kBadName);
   watch = gate();
   for (const cv::Rect2d& roi :
-       {cv::Rect2d{0.6, 0, 0.5, 1}, {-0.1, 0, 0.5, 1}, {0, 0, 0.001, 1}, {0, 0, 1, std::nan("")}}) {
+       {cv::Rect2d{0.6, 0, 0.5, 1}, {-0.1, 0, 0.5, 1}, {0, 0, 1, std::nan("")}}) {
     watch.roi = roi;
-    EXPECT_EQ(problem_of([&] { library().add_watch(watch); }), TeachProblem::kInvalid);
+    EXPECT_EQ(problem_of([&] { library().add_watch(watch); }), TeachProblem::kRegionOutside);
   }
+  watch.roi = {0, 0, 0.001, 1};
+  EXPECT_EQ(problem_of([&] { library().add_watch(watch); }), TeachProblem::kSmallRegion);
   watch = gate();
-  for (const char* label : {"", "unknown", "_other", "closed", "a\nb", " open", "\xff"}) {
+  for (const char* label : {"", "a\nb", " open", "\xff"}) {
     watch.classes[0] = label;
-    EXPECT_EQ(problem_of([&] { library().add_watch(watch); }), TeachProblem::kInvalid) << label;
+    EXPECT_EQ(problem_of([&] { library().add_watch(watch); }), TeachProblem::kBadClass) << label;
   }
+  for (const char* label : {"unknown", "_other"}) {
+    watch.classes[0] = label;
+    EXPECT_EQ(problem_of([&] { library().add_watch(watch); }), TeachProblem::kReservedClass);
+  }
+  watch.classes[0] = "closed";
+  EXPECT_EQ(problem_of([&] { library().add_watch(watch); }), TeachProblem::kSameClasses);
   watch.classes = {"open"};
-  EXPECT_EQ(problem_of([&] { library().add_watch(watch); }), TeachProblem::kInvalid);
+  EXPECT_EQ(problem_of([&] { library().add_watch(watch); }), TeachProblem::kTooFewClasses);
   watch.classes = {"1", "2", "3", "4", "5", "6", "7", "8", "9"};
-  EXPECT_EQ(problem_of([&] { library().add_watch(watch); }), TeachProblem::kTooMany);
+  EXPECT_EQ(problem_of([&] { library().add_watch(watch); }), TeachProblem::kTooManyClasses);
   library().add_watch(gate());
-  EXPECT_EQ(problem_of([&] { library().add_watch(gate()); }), TeachProblem::kExists);
+  EXPECT_EQ(problem_of([&] { library().add_watch(gate()); }), TeachProblem::kWatchExists);
   EXPECT_THAT(library().watches(), SizeIs(1));
 }
 
@@ -117,10 +125,10 @@ TEST_F(TeachLibraryTest, HasEightWatchesAtMost) {
     watch.name = std::to_string(i);
     library().add_watch(watch);
   }
-  EXPECT_EQ(problem_of([&] { library().add_watch(gate()); }), TeachProblem::kTooMany);
+  EXPECT_EQ(problem_of([&] { library().add_watch(gate()); }), TeachProblem::kTooManyWatches);
   library().remove_watch("3", kNoon);
   library().add_watch(gate());
-  EXPECT_EQ(problem_of([&] { library().restore_watch("3"); }), TeachProblem::kTooMany);
+  EXPECT_EQ(problem_of([&] { library().restore_watch("3"); }), TeachProblem::kTooManyWatches);
 }
 
 TEST_F(TeachLibraryTest, MovesAWatchWithItsPictures) {
@@ -140,14 +148,14 @@ TEST_F(TeachLibraryTest, AClassWithPicturesStaysAndCanBeRenamed) {
   TaughtWatch watch = library().add_watch(gate());
   const std::int64_t number = add("open");
   watch.classes = {"closed", "ajar"};
-  EXPECT_EQ(problem_of([&] { library().change_watch(watch); }), TeachProblem::kInvalid);
+  EXPECT_EQ(problem_of([&] { library().change_watch(watch); }), TeachProblem::kClassHasPictures);
   EXPECT_THAT(library().watch("gate").classes, ElementsAre("open", "closed"));
   EXPECT_EQ(problem_of([&] { library().rename_class("gate", "open", "closed"); }),
-            TeachProblem::kExists);
+            TeachProblem::kClassExists);
   EXPECT_THAT(library().rename_class("gate", "open", "offen").classes,
               ElementsAre("offen", "closed"));
   EXPECT_EQ(library().picture(number).label, "offen");
-  EXPECT_EQ(problem_of([&] { add("open"); }), TeachProblem::kNotFound);
+  EXPECT_EQ(problem_of([&] { add("open"); }), TeachProblem::kNoClass);
 }
 
 TEST_F(TeachLibraryTest, ARemovedWatchComesBackWithItsPictures) {
@@ -155,8 +163,8 @@ TEST_F(TeachLibraryTest, ARemovedWatchComesBackWithItsPictures) {
   const std::int64_t number = add("open");
   library().remove_watch("gate", kNoon);
   EXPECT_THAT(library().watches(), IsEmpty());
-  EXPECT_EQ(problem_of([&] { library().picture(number); }), TeachProblem::kNotFound);
-  EXPECT_EQ(problem_of([&] { add("open"); }), TeachProblem::kNotFound);
+  EXPECT_EQ(problem_of([&] { library().picture(number); }), TeachProblem::kNoPicture);
+  EXPECT_EQ(problem_of([&] { add("open"); }), TeachProblem::kNoWatch);
   library().restore_watch("gate");
   EXPECT_THAT(listed("open"), ElementsAre(number));
   library().remove_watch("gate", kNoon);
@@ -164,7 +172,7 @@ TEST_F(TeachLibraryTest, ARemovedWatchComesBackWithItsPictures) {
   EXPECT_EQ(library().purge(after(hours(24 * 8))), 1);
   EXPECT_FALSE(exists(library().file(number)));
   library().purge(after(hours(24 * 8)));
-  EXPECT_EQ(problem_of([&] { library().restore_watch("gate"); }), TeachProblem::kNotFound);
+  EXPECT_EQ(problem_of([&] { library().restore_watch("gate"); }), TeachProblem::kNoWatch);
 }
 
 TEST_F(TeachLibraryTest, KeepsPicturesWithWhatIsKnownOfThem) {
@@ -220,8 +228,8 @@ TEST_F(TeachLibraryTest, AChangeOfMissingPicturesChangesNothing) {
   const auto change = [&](const std::vector<PictureMark>& marks) {
     return problem_of([&] { library().change(marks, kNoon); });
   };
-  EXPECT_EQ(change({{number, "closed"}, {number + 1, "closed"}}), TeachProblem::kNotFound);
-  EXPECT_EQ(change({{number, "closed"}, {number, "ajar"}}), TeachProblem::kNotFound);
+  EXPECT_EQ(change({{number, "closed"}, {number + 1, "closed"}}), TeachProblem::kNoPicture);
+  EXPECT_EQ(change({{number, "closed"}, {number, "ajar"}}), TeachProblem::kNoClass);
   EXPECT_EQ(change(std::vector<PictureMark>(501, {number, "closed"})), TeachProblem::kInvalid);
   EXPECT_THAT(listed("open"), ElementsAre(number));
 }
@@ -249,7 +257,7 @@ TEST_F(TeachLibraryTest, IsBoundedAndTrashMakesRoomFirst) {
   EXPECT_TRUE(exists(library().file(unlabelled)));
   add("closed");
   EXPECT_FALSE(exists(library().file(unlabelled)));
-  EXPECT_EQ(problem_of([&] { add("closed"); }), TeachProblem::kFull);
+  EXPECT_EQ(problem_of([&] { add("closed"); }), TeachProblem::kLibraryFull);
   EXPECT_EQ(library().usage().pictures, 3);
 }
 
@@ -257,7 +265,7 @@ TEST_F(TeachLibraryTest, IsBoundedInBytes) {
   limits_.bytes = 1000;
   library().add_watch(gate());
   add("open", std::string(600, 'x'));
-  EXPECT_EQ(problem_of([&] { add("open", std::string(600, 'x')); }), TeachProblem::kFull);
+  EXPECT_EQ(problem_of([&] { add("open", std::string(600, 'x')); }), TeachProblem::kLibraryFull);
   add("open", std::string(400, 'x'));
   EXPECT_EQ(library().usage().bytes, 1000);
 }
@@ -310,7 +318,7 @@ TEST_F(TeachLibraryTest, AFullDiskIsToldAndNothingIsLeft) {
   const std::int64_t kept = add("open");
   reopen();
   limits_.free = std::numeric_limits<std::uintmax_t>::max();
-  EXPECT_EQ(problem_of([&] { add("open"); }), TeachProblem::kFull);
+  EXPECT_EQ(problem_of([&] { add("open"); }), TeachProblem::kDiskFull);
   reopen();
   limits_.free = 0;
   // A limit of the size of files stands for the end of the disk: in a process of its own.
@@ -324,7 +332,7 @@ TEST_F(TeachLibraryTest, AFullDiskIsToldAndNothingIsLeft) {
     picture.watch = "gate";
     picture.label = "open";
     const auto problem = problem_of([&] { full.add_picture(picture, std::string(20'000, 'x')); });
-    _exit(problem == TeachProblem::kFull ? 0 : 1);
+    _exit(problem == TeachProblem::kDiskFull ? 0 : 1);
   }
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
