@@ -59,6 +59,19 @@ TEST_F(LoginTest, AWrongPasswordMakesNone) {
   EXPECT_EQ(log_in(run, R"({"password":")" + std::string(5000, 'x') + "\"}").status, 413);
 }
 
+TEST_F(LoginTest, ABlankThatAPhonePutBehindThePasswordIsNoMistake) {
+  const HttpRun run({}, options());
+  EXPECT_EQ(log_in(run, R"({"password":"correct horse "})").status, 200);
+  EXPECT_EQ(log_in(run, R"({"password":"correct horse  "})").status, 200);
+  for (const char* body : {R"({"password":" correct horse"})", R"({"password":"correct  horse"})",
+                           R"({"password":"wrong horse "})", R"({"password":" "})"}) {
+    EXPECT_EQ(code(log_in(run, body)), "wrong_password") << body;
+  }
+  write_password_hash(file(), hash_password("correct horse "));
+  EXPECT_EQ(log_in(run, R"({"password":"correct horse "})").status, 200) << "its own blank";
+  EXPECT_EQ(code(log_in(run, kRightPassword)), "wrong_password");
+}
+
 TEST_F(LoginTest, WhoLogsOutIsAGuest) {
   const HttpRun run({}, options());
   const std::string cookie = "Cookie: " + cookie_of(log_in(run, kRightPassword)) + "\r\n";
