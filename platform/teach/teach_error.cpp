@@ -19,6 +19,7 @@ constexpr std::array<TeachProblemRow, kCount> kRows{{
     {TeachProblem::kWatchExists, "watch_exists", 409},
     {TeachProblem::kFixedWatch, "fixed_watch", 409},
     {TeachProblem::kClassExists, "class_exists", 409},
+    {TeachProblem::kTitleExists, "title_exists", 409},
     {TeachProblem::kChanged, "changed", 409},
     {TeachProblem::kHeld, "held", 409},
     {TeachProblem::kAway, "camera_away", 409},

@@ -20,6 +20,7 @@ enum class TeachProblem {
   kWatchExists,
   kFixedWatch,  // the run has one of that name, which is not taught
   kClassExists,
+  kTitleExists,  // another watch is called so
   // What is not possible just now.
   kChanged,   // somebody else changed it meanwhile
   kHeld,      // another hold has not ended

@@ -200,6 +200,17 @@ TaughtWatch TeachLibrary::watch(const std::string& name) {
   return guarded([&] { return read_watch(watch_id(name)); });
 }
 
+// One that the watch has already may be another's, too.
+void TeachLibrary::check_title(std::int64_t id, const TaughtWatch& watch) {
+  const std::string& shown = watch.title.empty() ? watch.name : watch.title;
+  SqliteStatement same(database_,
+                       "SELECT id FROM watch WHERE removed IS NULL AND CASE title WHEN '' THEN "
+                       "name ELSE title END = ? ORDER BY id <> ?");
+  if (!same.bind(shown).bind(id).step() || same.integer(0) == id) return;
+  throw TeachError(TeachProblem::kTitleExists,
+                   fmt::format("there is a watch called '{}' already", printable(shown)), shown);
+}
+
 void TeachLibrary::write_watch(std::int64_t id, const TaughtWatch& watch) {
   SqliteStatement update(database_,
                          "UPDATE watch SET title = ?, x = ?, y = ?, width = ?, height = ?, "
@@ -238,6 +249,7 @@ TaughtWatch TeachLibrary::add_watch(const TaughtWatch& watch) {
     SqliteTransaction transaction(database_);
     SqliteStatement same(database_, "SELECT 1 FROM watch WHERE name = ? AND removed IS NULL");
     if (same.bind(watch.name).step()) refuse_taken_name(watch.name);
+    check_title(/*id=*/0, watch);
     const auto count = integer("SELECT count(*) FROM watch WHERE removed IS NULL");
     if (static_cast<std::size_t>(count) >= limits_.watches) {
       refuse_number_of_watches(limits_.watches);
@@ -260,6 +272,7 @@ TaughtWatch TeachLibrary::change_watch(const TaughtWatch& watch) {
     if (read_watch(id).revision != watch.revision) {
       throw TeachError(TeachProblem::kChanged, "somebody else changed the watch meanwhile");
     }
+    check_title(id, watch);
     write_watch(id, watch);
     transaction.commit();
     return read_watch(id);

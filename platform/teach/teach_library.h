@@ -118,7 +118,8 @@ class TeachLibrary {
   // In the order in which they were added.
   std::vector<TaughtWatch> watches();
   TaughtWatch watch(const std::string& name);
-  // Its revision is not used. Returns it as it is kept.
+  // Its revision is not used. Returns it as it is kept. People know a watch by its title, or else
+  // its name: no two watches get the same (kTitle); one that is restored keeps its own.
   TaughtWatch add_watch(const TaughtWatch& watch);
   // Replaces title, region and classes, when the revision is the one it has. A class goes only when
   // no picture has it; no model's guess is it any more.
@@ -172,6 +173,7 @@ class TeachLibrary {
   std::int64_t watch_id(const std::string& name);
   std::optional<std::int64_t> class_id(std::int64_t watch, const std::string& label);
   TaughtWatch read_watch(std::int64_t id);
+  void check_title(std::int64_t id, const TaughtWatch& watch);
   void write_watch(std::int64_t id, const TaughtWatch& watch);
   void write_classes(std::int64_t id, const std::vector<std::string>& classes);
   void make_room(const NewPicture& picture, std::int64_t bytes);

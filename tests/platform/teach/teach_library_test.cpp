@@ -122,13 +122,42 @@ TEST_F(TeachLibraryTest, RefusesWatchesThatCannotBe) {
 TEST_F(TeachLibraryTest, HasEightWatchesAtMost) {
   TaughtWatch watch = gate();
   for (int i = 0; i < 8; ++i) {
-    watch.name = std::to_string(i);
+    watch.name = watch.title = std::to_string(i);
     library().add_watch(watch);
   }
   EXPECT_EQ(problem_of([&] { library().add_watch(gate()); }), TeachProblem::kTooManyWatches);
   library().remove_watch("3", kNoon);
   library().add_watch(gate());
   EXPECT_EQ(problem_of([&] { library().restore_watch("3"); }), TeachProblem::kTooManyWatches);
+}
+
+TEST_F(TeachLibraryTest, NoTwoWatchesAreCalledTheSame) {
+  const TaughtWatch first = library().add_watch(gate());
+  TaughtWatch second = gate();
+  second.name = "second";
+  EXPECT_EQ(problem_of([&] { library().add_watch(second); }), TeachProblem::kTitle);
+  second.title = "";
+  second = library().add_watch(second);
+  second.title = "The gate";
+  EXPECT_EQ(problem_of([&] { library().change_watch(second); }), TeachProblem::kTitle);
+  TaughtWatch third = gate();
+  third.name = "third";
+  third.title = "second";  // as people see the name of the one without a title
+  EXPECT_EQ(problem_of([&] { library().add_watch(third); }), TeachProblem::kTitle);
+  EXPECT_THAT(library().watches(), SizeIs(2));
+  EXPECT_EQ(library().change_watch(first).title, "The gate") << "its own";
+}
+
+TEST_F(TeachLibraryTest, AWatchThatIsRestoredKeepsItsTitleAndCanBeChanged) {
+  library().add_watch(gate());
+  library().remove_watch("gate", kNoon);
+  TaughtWatch second = gate();
+  second.name = "second";
+  library().add_watch(second);
+  TaughtWatch restored = library().restore_watch("gate");
+  EXPECT_EQ(restored.title, "The gate");
+  restored.roi = {0.5, 0.5, 0.5, 0.5};
+  EXPECT_EQ(library().change_watch(restored).roi, restored.roi);
 }
 
 TEST_F(TeachLibraryTest, MovesAWatchWithItsPictures) {
@@ -286,7 +315,7 @@ TEST_F(TeachLibraryTest, PicturesWithoutALabelMakeRoomForThoseOfTheirWatchAlone)
   limits_.unlabelled = 1;
   library().add_watch(gate());
   TaughtWatch lamp = gate();
-  lamp.name = "lamp";
+  lamp.name = lamp.title = "lamp";
   library().add_watch(lamp);
   const std::int64_t kept = add("");
   NewPicture other;
