@@ -124,7 +124,10 @@ std::optional<PictureQuery> parse_picture_query(const TeachFields& fields) {
   const auto unlabelled = fields.flag("unlabelled");
   const auto before = fields.number("before", 0, INT64_MAX, 0);
   const auto limit = fields.number("limit", 1, kMost, kMost);
+  const auto origin = fields.text("origin");
   if (asked.watch.empty() || !trash || !unlabelled || !before || !limit) return std::nullopt;
+  if (origin && *origin != "event") return std::nullopt;
+  if (origin) asked.origin = PictureOrigin::kEvent;
   if (*unlabelled && asked.label) return std::nullopt;
   if (*unlabelled) asked.label = "";
   asked.trashed = *trash;
@@ -395,8 +398,8 @@ HttpResponse TeachService::pictures(const Asked& asked) {
   if (!query) {
     return http_error(400, "bad_query",
                       fmt::format("watch is a name; class, or unlabelled=1, and trash=1 choose "
-                                  "pictures; before is the next of the answer before; limit is a "
-                                  "number from 1 to {}",
+                                  "pictures; origin is event; before is the next of the answer "
+                                  "before; limit is a number from 1 to {}",
                                   kMaxPictures));
   }
   const auto found =

@@ -443,10 +443,12 @@ std::vector<TaughtPicture> TeachLibrary::pictures(const PictureQuery& query) {
       label = class_id(watch, *query.label);
       sql += label ? " AND p.class = ?" : " AND p.class IS NULL";
     }
+    if (query.origin) sql += " AND p.origin = ?";
     if (query.before > 0) sql += " AND p.number < ?";
     SqliteStatement rows(database_, sql + " ORDER BY p.number DESC LIMIT ?");
     rows.bind(watch);
     if (label) rows.bind(*label);
+    if (query.origin) rows.bind(static_cast<std::int64_t>(*query.origin));
     if (query.before > 0) rows.bind(query.before);
     rows.bind(static_cast<std::int64_t>(std::min(query.limit, kMaxMarks)));
     std::vector<TaughtPicture> pictures;

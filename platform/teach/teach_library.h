@@ -84,6 +84,7 @@ struct PictureQuery {
   bool trashed = false;
   std::int64_t before = 0;  // numbers below it; 0: all
   std::size_t limit = 100;
+  std::optional<PictureOrigin> origin{};  // nothing: any
 };
 
 struct TeachLimits {

@@ -77,6 +77,19 @@ TEST_F(TeachEventsTest, ToldAgainItHasAnotherLabelAndNoSecondPicture) {
   EXPECT_THAT(numbers(""), SizeIs(1));
 }
 
+TEST_F(TeachEventsTest, WhatWasCorrectedIsListedWithItsTime) {
+  told(201, "POST", kGateEvents, R"({"event":1,"class":"half open"})");
+  const json second = told(201, "POST", kGateEvents, R"({"event":2,"class":"_other"})");
+  const std::string list = "/api/1/teach/pictures?watch=gate&origin=event";
+  const json found = told(200, "GET", list)["pictures"];
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0], second);
+  EXPECT_EQ(found[1]["time"], "2026-11-20T18:41:00.000Z");
+  EXPECT_EQ(found[1]["label"], "half open");
+  EXPECT_EQ(told(200, "GET", list + "&limit=1")["next"], second["number"]);
+  EXPECT_EQ(refused("GET", "/api/1/teach/pictures?watch=gate&origin=held"), "400 bad_query");
+}
+
 TEST_F(TeachEventsTest, OneThatWasThrownAwayComesBackWhenItIsToldAgain) {
   const json first = told(201, "POST", kGateEvents, R"({"event":1,"class":"half open"})");
   const json mark{{"number", first["number"]},
