@@ -39,6 +39,27 @@ SCREENS = [(width, scheme) for width in (320, 390, 1280, 1920) for scheme in ("l
 CHART_SECONDS = (
     "return document.querySelector('#chart polyline')?.getAttribute('points').split(' ').length ?? 0"
 )
+# The size of the icon that an iPhone takes.
+ICON_SIZE = """
+  const done = arguments[0];
+  const image = new Image();
+  image.onload = () => done([image.naturalWidth, image.naturalHeight]);
+  image.onerror = () => done(null);
+  image.src = document.querySelector("link[rel=apple-touch-icon]").href;
+"""
+# The median and the points of the chart after results that were computed in 100 ms, and others, that were the
+# last one again.
+MEDIAN = """
+  const done = arguments[0];
+  import(new URL("chart.js", document.baseURI)).then(({addSample, figures}) => {
+    for (let seq = 0; seq < 60; ++seq) {
+      const reused = seq % 10 === 0 ? {} : {reused: true};
+      addSample({timestamp: 1e9 + seq, seq, dropped: 0, frame_age_ms: seq % 10 === 0 ? 100 : 2, ...reused});
+    }
+    const {minute, points} = figures(0);
+    done([minute.p50, new Set(points.map(({p50}) => p50)).size]);
+  });
+"""
 FOLDER = os.path.join(ROOT, "build/host/page")
 # What Chromium itself says of a server that is away or refuses; no page can prevent it.
 NETWORK = re.compile(r"Failed to load resource|net::ERR_")
@@ -349,9 +370,19 @@ class PageTest(unittest.TestCase):
                     self.assertEqual((found["manifest"]["startUrl"], found["manifest"]["scope"]), (url, url))
                     problems = self.browser.driver.execute_cdp_cmd("Page.getInstallabilityErrors", {})
                     self.assertEqual(problems["installabilityErrors"], [])
+            types = set()
             for icon in found["manifest"]["icons"]:
                 with self.subTest(icon["url"]), OPENER.open(icon["url"]) as answer:
-                    self.assertEqual(answer.headers["Content-Type"], "image/svg+xml")
+                    types.add((icon["sizes"], answer.headers["Content-Type"]))
+            expected = {("0x0", "image/svg+xml"), ("192x192", "image/png"), ("512x512", "image/png")}  # 0x0: any
+            self.assertEqual(types, expected)
+
+    def test_an_iphone_finds_an_icon_of_the_right_size(self):
+        server = self.start()
+        for path in ("", "predict", "teach"):
+            self.browser.open(server.url + path)
+            wait_for("the page", lambda: self.browser.look("return document.readyState") == "complete")
+            self.assertEqual(self.browser.driver.execute_async_script(ICON_SIZE), [180, 180], path)
 
     def test_restart_of_the_server(self):
         server = self.start()

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <opencv2/imgcodecs.hpp>
 #include <string>
+#include <vector>
 
 #include "pipeline/results/statistics.h"
 #include "tests/platform/http/http_testing.h"
@@ -57,6 +60,10 @@ TEST_F(HttpServiceTest, ThePageAndItsFilesAreInTheProgram) {
   EXPECT_EQ(ask(get("/")).type, "text/html; charset=utf-8");
   EXPECT_EQ(ask(get("/page.js")).type, "text/javascript");
   EXPECT_EQ(ask(get("/manifest.webmanifest")).type, "application/manifest+json");
+  const HttpResponse icon = ask(get("/icons/180.png"));
+  EXPECT_EQ(icon.type, "image/png");
+  const std::vector<std::uint8_t> bytes(icon.body->begin(), icon.body->end());
+  EXPECT_EQ(cv::imdecode(bytes, cv::IMREAD_UNCHANGED).size(), cv::Size(180, 180));
 }
 
 TEST_F(HttpServiceTest, MetricsAreTextForWhoKnowsTheToken) {
