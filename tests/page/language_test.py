@@ -94,6 +94,42 @@ class LanguageTest(TeachPage, unittest.TestCase):
         self.look_at("teach-watch")
         self.expect_no_message()
 
+    def test_what_the_server_refuses(self):
+        """In German by its code; what has none, as the server says it."""
+        server = TeachServer()
+        self.addCleanup(server.close)
+        self.url = server.url
+        fill(server.taught)
+        self.enter()
+        self.click("#list a", "Garage door")
+        wait_for("pictures", lambda: self.browser.run(GRID))
+        for code, about, sentence in (
+            ("disk_full", None, "Der Datenträger des Servers ist voll."),
+            ("no_such_class", "open", "Die Klasse „open“ gibt es nicht mehr."),
+            ("no_such_class", None, "In English."),
+            ("of_another_version", None, "In English."),
+        ):
+            server.refusals = {("POST", "teach/watches/garage/job"): (409, code, "in English", about)}
+            self.click("button", "Trainieren")
+            self.wait_for_text("told", sentence)
+        server.taught.job = {"watch": "garage", "state": "failed", "done": 0, "step": "", "message": "in English",
+                             "code": "no_base"}  # fmt: skip
+        self.wait_for_text("job-said", "Das Training ist fehlgeschlagen: Es fehlt ein Basismodell zum Anlernen")
+
+    def test_the_label_unknown(self):
+        server = Lookout(*with_model("test://all?size=320x240&fps=10", "--set", "state.enter-threshold=1"))
+        self.addCleanup(server.close)
+        self.browser.open(server.url)
+        self.browser.wait_until_shown("the state", lambda now: now["state"] == "unbekannt")
+        taught = TeachServer()
+        self.addCleanup(taught.close)
+        self.url = taught.url
+        fill(taught.taught)
+        taught.taught.add_event("garage", "unknown")
+        self.enter()
+        self.browser.open(self.url)
+        self.find("#changes .state", "unbekannt")
+
     def test_another_language_is_chosen_and_kept(self):
         server = self.start()
         self.browser.open(server.url)

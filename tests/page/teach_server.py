@@ -41,9 +41,11 @@ STARTED = 1764324000  # 2025-11-28 10:00 UTC, of the first picture
 
 
 class Refused(Exception):
-    def __init__(self, status, code, message):
+    """`about`: the name or the number that the message is about; None: the answer has none."""
+
+    def __init__(self, status, code, message, about=None):
         super().__init__(message)
-        self.status, self.code, self.message = status, code, message
+        self.status, self.code, self.message, self.about = status, code, message, about
 
 
 def iso(seconds):
@@ -425,6 +427,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.stream() if path == "/stream" else self.wait_for_events()
         except Refused as refused:
             error = {"code": refused.code, "message": refused.message}
+            if refused.about is not None:
+                error["about"] = refused.about
             return self.answer_json(refused.status, {"error": error}, Retry_After="6")
 
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = handle_any

@@ -10,14 +10,17 @@ export function sentence(text) {
   return /[.!?]$/.test(said) ? said : `${said}.`;
 }
 
-// For a code; for others, what the server says.
-export function explain(code, said) {
-  return Object.hasOwn(words.errors, code) ? words.errors[code] : sentence(said);
+// Of an error of the server: in the page's language where its code is known, else as the server
+// says it. `about`: the name or the number that it is about, for some codes.
+export function explain({code, message, about}) {
+  const text = Object.hasOwn(words.errors, code) ? words.errors[code] : null;
+  if (typeof text !== "function") return text ?? sentence(message);
+  return about === undefined ? sentence(message) : text(about);
 }
 
-function sentenceOf({code, message}, status, wait) {
-  if (code === "too_many_guesses") return words.tooManyGuesses(wait);
-  return message ? explain(code, message) : words.statusAnswered(status);
+function sentenceOf(error, status, wait) {
+  if (error.code === "too_many_guesses") return words.tooManyGuesses(wait);
+  return error.message ? explain(error) : words.statusAnswered(status);
 }
 
 // Its `message` is for people. `status` 0: no answer came.

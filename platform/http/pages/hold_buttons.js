@@ -31,6 +31,8 @@ function keptText(label, {kept, similar}) {
   return similar > 0 ? words.keptAndSimilar(label, kept, similar) : words.kept(label, kept);
 }
 
+const explainProblem = ({problem, why}) => explain({code: problem, message: why});
+
 function show(mine) {
   const {button, how} = buttons.get(mine.label) ?? {};
   if (!button) return;
@@ -41,7 +43,7 @@ function show(mine) {
 function take(mine, status) {
   if (status.kept > (mine.status?.kept ?? 0)) navigator.vibrate?.(20);
   mine.status = status;
-  put("hold-problem", status.problem ? explain(status.problem, status.why) : "");
+  put("hold-problem", status.problem ? explainProblem(status) : "");
   show(mine);
 }
 
@@ -70,8 +72,7 @@ async function settle(mine) {
     await refresh();
     if (taught.hold?.number === mine.status.number) mine.status = taught.hold;
   }
-  const {problem, why} = mine.status;
-  if (problem) put("hold-problem", explain(problem, why));
+  if (mine.status.problem) put("hold-problem", explainProblem(mine.status));
   return keptText(labelText(mine.label), mine.status);
 }
 

@@ -11,6 +11,7 @@ import {LivePicture} from "./picture.js";
 import {showLink} from "./session.js";
 import {chosenResults, hasNames, onChoice, placeBoxes, showWatches, takeWatchResult,
         takeWatchState} from "./watches.js";
+import {stateText} from "./words.js";
 
 const kRetryMs = [1000, 2000, 4000, 8000];  // between attempts; then always the last
 const kSilenceMs = 20000;  // without an event: then the server is asked whether it is there
@@ -104,7 +105,8 @@ function drawPredictions(results) {
     const result = shown[i];
     item.style.visibility = result ? "visible" : "hidden";
     if (!result) return;
-    if (label.textContent !== result.label) label.textContent = label.title = result.label;
+    const name = stateText(result.label);
+    if (label.textContent !== name) label.textContent = label.title = name;
     const text = percent(result.score);
     if (score.textContent === text) return;
     score.textContent = text;
@@ -228,10 +230,11 @@ const handlers = {
     }
     state = line;
     drawScore(lastResults);
-    put("state", line.state ?? words.noState);
+    put("state", stateText(line.state) ?? words.noState);
     const begin = clock(line.timestamp);
     const {previous} = line;
-    put("since", previous === null ? words.since(begin) : words.sinceAndBefore(begin, previous));
+    put("since", previous === null ? words.since(begin) :
+        words.sinceAndBefore(begin, stateText(previous)));
   },
   stats(line) {
     addCounts(line);

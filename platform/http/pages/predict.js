@@ -1,8 +1,10 @@
 // Sends pictures, and shows each one beside its answer. Without this script the form itself sends
 // them, and the browser shows the answer as JSON.
 
+import {explain} from "./api.js";
 import {$, create, percent, put} from "./elements.js";
 import {decimal, inFull, translatePage, words} from "./language.js";
+import {stateText} from "./words.js";
 
 const kMaxPictures = 16;  // that the server takes at once
 const kMegabyte = 1024 * 1024;
@@ -33,7 +35,7 @@ function showResults(answer, parent) {
   list.className = "bars";
   for (const result of answer.results.slice(0, kRows)) {
     const item = create("li", list);
-    create("span", item, result.label);
+    create("span", item, stateText(result.label));
     create("b", item, percent(result.score));
     create("i", item).style.setProperty("--share", `${result.score * 100}%`);
   }
@@ -50,7 +52,7 @@ function show(file, answer) {
   create("h2", text, file.name);
   if (answer.error) {
     const {code, message} = answer.error;
-    create("p", text, words.errors[code] ?? message).className = "notice";
+    create("p", text, code ? explain(answer.error) : message).className = "notice";
   } else {
     showResults(answer, text);
   }

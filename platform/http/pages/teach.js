@@ -2,7 +2,7 @@
 // shown, trained and used. What is looked at is the part of the URL after `#`: nothing is the list,
 // `+new` the form, `gate` the watch of that name and `gate/edit` the form for it.
 
-import {ask, sentence} from "./api.js";
+import {ask, explain, sentence} from "./api.js";
 import {$, percent, put} from "./elements.js";
 import {drawHolds, endHold, listenToHolds} from "./hold_buttons.js";
 import {translatePage, words} from "./language.js";
@@ -87,13 +87,13 @@ async function stateText({name}) {
   const answer = await fetch("state", {cache: "no-store"}).catch(() => null);
   const states = answer?.ok ? (await answer.json()).watches : null;
   const now = states?.find((one) => one.name === name);
-  return now?.state ? words.looksNowLike(now.state, percent(now.score)) : "";
+  return now?.state ? words.looksNowLike(labelText(now.state), percent(now.score)) : "";
 }
 
 // By the pictures so far. That somebody asks has the server look.
 async function previewText({name}) {
-  const {label, lead, problem} = await ask("GET", `teach/watches/${name}/preview`);
-  if (problem) return sentence(problem);
+  const {label, lead, problem, code} = await ask("GET", `teach/watches/${name}/preview`);
+  if (problem) return explain({code, message: problem});
   if (label === null) return "";
   const text = lead < kClear ? words.looksNowALittleLike : words.looksNowLikeClass;
   return text(labelText(label));
@@ -151,8 +151,12 @@ function notice(text) {
   put("notice", text);
 }
 
+function damageText({damage, damaged_file: file}) {
+  return damage && file ? words.libraryWasDamaged(file) : damage && sentence(damage);
+}
+
 function answered() {
-  notice(taught.damage && sentence(taught.damage));
+  notice(damageText(taught));
   showPlace();
 }
 

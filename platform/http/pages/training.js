@@ -1,11 +1,11 @@
 // Trains a watch, and shows how good the model is, so that the owner decides whether it is used.
 
-import {ask} from "./api.js";
+import {ask, explain} from "./api.js";
 import {$, create, put} from "./elements.js";
 import {words} from "./language.js";
 import {tell, tellProblem} from "./notes.js";
 import {mark} from "./picture_grid.js";
-import {refresh, taught} from "./taught.js";
+import {refresh, taught, watchNamed} from "./taught.js";
 import {intervalText, kNone, labelText, missingText, rightText, stepText, when, wholePercent}
   from "./words.js";
 import {zoom} from "./zoom.js";
@@ -38,11 +38,12 @@ function drawMissing(progress) {
 // ---- the training ----
 
 // What the last one came to; nothing when it was another watch's.
-function saidOf({watch: name, state, message}) {
+function saidOf({watch: name, state, message, code}) {
   const isMine = name === watch.name;
-  if (state === "running") return isMine ? "" : words.otherIsTrained(name);
+  const {title} = watchNamed(name) ?? {};
+  if (state === "running") return isMine ? "" : words.otherIsTrained(title || name);
   if (!isMine) return "";
-  if (state === "failed") return words.trainingFailed(message);
+  if (state === "failed") return words.trainingFailed(code ? explain({code, message}) : message);
   if (state === "cancelled") return words.trainingCancelled;
   const isNew = watch.trained && watch.trained.sha256 !== watch.model?.sha256;
   return isNew ? words.trained : "";
@@ -159,7 +160,7 @@ function addMistake(mistake) {
   const view = create("button", item);
   view.type = "button";
   view.className = "thumb";
-  const text = words.bothSaid(labelText(label), predicted, wholePercent(score));
+  const text = words.bothSaid(labelText(label), labelText(predicted), wholePercent(score));
   const image = create("img", view);
   image.alt = words.lookCloserAt(text);
   image.loading = "lazy";
@@ -167,7 +168,7 @@ function addMistake(mistake) {
   view.addEventListener("click", () => zoom(picture, text));
   const lines = create("div", item);
   create("p", lines, words.youSaid(labelText(label)));
-  create("p", lines, words.itSaid(predicted, wholePercent(score))).className = "bad";
+  create("p", lines, words.itSaid(labelText(predicted), wholePercent(score))).className = "bad";
   if (corrected.has(picture)) {
     create("p", lines, corrected.get(picture)).className = "soft";
     return;

@@ -3,6 +3,7 @@
 
 import {$, clock, create, fill, percent, put} from "./elements.js";
 import {words} from "./language.js";
+import {stateText} from "./words.js";
 
 // By name: what the server tells of the watch, `results` (its newest predictions) and its elements.
 const watches = new Map();
@@ -27,7 +28,7 @@ function choose(name) {
 }
 
 function draw(watch) {
-  const state = watch.state ?? words.noState;
+  const state = stateText(watch.state) ?? words.noState;
   fill(watch.stateText, state);
   fill(watch.scoreText, watch.state === null || watch.score === null ? "" : percent(watch.score));
   fill(watch.sinceText, watch.since === null ? "" : words.since(clock(watch.since)));
@@ -104,7 +105,7 @@ export function takeWatchState({watch: name, state, score, timestamp}) {
   const isNews = state !== watch.state;
   Object.assign(watch, {state, score, since: state === null ? null : timestamp});
   draw(watch);
-  if (isNews) put("said", `${watch.title}: ${state ?? words.noState}`);
+  if (isNews) put("said", `${watch.title}: ${stateText(state) ?? words.noState}`);
 }
 
 // Takes a line `classification` of a watch.

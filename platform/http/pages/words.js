@@ -4,7 +4,13 @@ import {locale, words} from "./language.js";
 
 export const kNone = "_other";  // the label of what is none of the classes
 
-export const labelText = (label) => label === kNone ? words.noneOfThem : label || words.notToldYet;
+const kUnknown = "unknown";  // the label of what is like nothing that a model was taught
+
+// Of a state or a prediction.
+export const stateText = (label) => label === kUnknown ? words.unknown : label;
+
+export const labelText = (label) =>
+  label === kNone ? words.noneOfThem : stateText(label) || words.notToldYet;
 
 const kList = new Intl.ListFormat(locale);
 

@@ -15,10 +15,13 @@ export const words = {
   logIn: "Anmelden",
   teach: "Anlernen",
   close: "Schließen",
+  unknown: "unbekannt",
 
-  // What a server refuses, by its code; others come with a sentence of the server.
+  // What a server refuses, by its code; others come with a sentence of the server. A function gets
+  // what the refusal is about: a name or a number.
   errors: {
     wrong_password: "Das Passwort ist falsch.",
+    no_password: "Es gibt noch kein Passwort: sudo lookout password setzt eines.",
     busy: "Der Server ist gerade beschäftigt. Gleich noch einmal versuchen.",
     not_logged_in: "Die Anmeldung gilt nicht mehr. Neu anmelden.",
     camera_away: "Die Kamera ist nicht erreichbar. lookout versucht es weiter.",
@@ -27,11 +30,57 @@ export const words = {
         "gewünscht ist.",
     cross_origin: "Von dieser Adresse nimmt der Server keine Änderungen an. Unter welcher " +
         "Adresse Browser ihn erreichen, steht in http.public-url.",
+    cross_site: "Von Seiten anderer Server nimmt dieser nichts an.",
+    wrong_host: "Diese Adresse kennt der Server nicht. Unter welchen Namen Browser ihn erreichen, " +
+        "steht in http.hosts.",
+    wrong_token: "Der Server verlangt sein Token. Diese Seite neu laden.",
+    no_camera: "Dieser Server hat keine Kamera.",
+    no_such_watch: "Diese Beobachtung gibt es nicht mehr.",
+    no_such_class: (label) => `Die Klasse „${label}“ gibt es nicht mehr.`,
+    no_such_picture: "Dieses Bild gibt es nicht mehr.",
+    no_such_hold: "Der Server hat keine Bilder mehr aufgenommen: Taste loslassen und noch einmal " +
+        "halten.",
+    no_such_event: "Zu dieser Änderung gibt es kein Bild mehr.",
+    no_trained_model: "Dieses Modell gibt es nicht mehr.",
+    no_trainer: "Dieser Server trainiert keine Modelle.",
+    watch_exists: (name) => `Die Beobachtung „${name}“ gibt es schon. Einen anderen Namen wählen.`,
+    title_exists: "So heißt schon eine andere Beobachtung. Einen anderen Namen wählen.",
+    fixed_watch: (name) => `„${name}“ steht schon in lookout.toml. Einen anderen Namen wählen.`,
+    class_exists: (label) => `Die Klasse „${label}“ gibt es schon.`,
+    training: "Ein anderes Training läuft noch. Danach noch einmal versuchen.",
+    bad_name: "Dieser Name ist nicht möglich. Einen anderen wählen.",
+    bad_title: "Dieser Name ist zu lang. Einen kürzeren wählen.",
+    region_outside: "Das Rechteck liegt außerhalb des Bildes.",
+    region_too_small: "Das Rechteck ist zu klein. Ein größeres aufziehen.",
+    bad_class: (label) => `Eine Klasse kann nicht „${label}“ heißen. Einen anderen Namen wählen.`,
+    reserved_class: (label) => `Keine Klasse kann „${label}“ heißen: Das steht für keine davon.`,
+    same_classes: "Zwei Klassen heißen gleich. Eine davon anders nennen.",
+    too_few_classes: "Eine Beobachtung hat mindestens zwei Klassen.",
+    too_many_classes: (most) => `Eine Beobachtung hat höchstens ${most} Klassen.`,
+    too_many_watches: (most) => `Es gibt schon ${most} Beobachtungen, mehr sind nicht möglich.`,
+    class_has_pictures: (label) => `„${label}“ hat Bilder. Diese erst anders zuordnen oder ` +
+        "wegwerfen.",
     too_few: "Jede Klasse braucht mehr Bilder.",
     no_picture: "Die Datei dieses Bildes fehlt.",
+    damaged_picture: "Das Bild ist beschädigt.",
+    damaged_model: "Die Datei dieses Modells ist beschädigt.",
+    storage: "Der Server kann nicht auf seinen Datenträger schreiben. Sein Protokoll sagt mehr.",
+    disk_full: "Der Datenträger des Servers ist voll.",
+    library_full: "Die Bibliothek ist voll: Bilder wegwerfen.",
+    no_history: "Der Verlauf kann nicht gelesen werden.",
+    no_base: "Es fehlt ein Basismodell zum Anlernen: das Paket lookout-base installieren.",
+    no_memory: "Der Server hat dafür zu wenig Speicher.",
+    no_start: "Der Server konnte es nicht starten. Sein Protokoll sagt mehr.",
+    ended: "Es endete vorzeitig. Das Protokoll des Servers sagt mehr.",
+    no_answer: "Es antwortet nicht. Das Protokoll des Servers sagt mehr.",
     damaged: "Die Bibliothek ist beschädigt. Mit dem nächsten Start von lookout beginnt eine neue.",
     internal: "Der Server hat einen Fehler gemacht. Sein Protokoll sagt mehr.",
     empty_file: "Die Datei ist leer.",
+    not_a_picture: "Die Datei ist weder JPEG noch PNG noch WebP.",
+    too_many_pixels: "Das Bild hat zu viele Pixel. Ein kleineres senden.",
+    too_large: "Das ist größer, als der Server annimmt.",
+    too_slow: "Es hat zu lange gedauert. Noch einmal versuchen.",
+    stopping: "Der Server beendet sich gerade.",
   },
   tooManyGuesses: (seconds) => "Zu viele Passwörter wurden versucht. " +
       `${seconds > 1 ? `In ${seconds} s` : "Gleich"} noch einmal versuchen.`,
@@ -142,6 +191,8 @@ export const words = {
   password: "Passwort",
   notEncrypted: "Diese Verbindung ist nicht verschlüsselt: Wer in diesem Netz mithört, kann das " +
       "Passwort lesen.",
+  libraryWasDamaged: (file) => "Die Bibliothek des Angelernten war beschädigt; eine neue hat " +
+      `begonnen. Die alte liegt in ${file}.`,
   undo: "Rückgängig",
   undone: "Rückgängig gemacht.",
 
@@ -194,8 +245,9 @@ export const words = {
   looksNowALittleLike: (label) => `Sieht jetzt etwas mehr aus wie ${label}`,
   noneOfThem: "keins davon",
   notToldYet: "noch nicht zugeordnet",
-  howToHold: (label) => `„${label}“ gedrückt halten, solange es ${label} ist: In jeder Sekunde entstehen ` +
-      "zwei Bilder; was wieder gleich aussieht, wird weggelassen. Antippen nimmt ein einzelnes Bild auf.",
+  howToHold: (label) => `„${label}“ gedrückt halten, solange es ${label} ist: In jeder Sekunde ` +
+      "entstehen zwei Bilder; was wieder gleich aussieht, wird weggelassen. Antippen nimmt ein " +
+      "einzelnes Bild auf.",
   holdWhile: (label) => `gedrückt halten, solange es ${label} ist`,
   holdWhileOther: "gedrückt halten, solange es etwas anderes ist",
   keptNow: (count) => `${count} behalten`,
