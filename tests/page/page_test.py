@@ -146,6 +146,11 @@ class PageTest(unittest.TestCase):
         self.open(self.start())
         self.browser.wait_until_shown("the score", lambda now: re.fullmatch(r"\d+\.\d %", now["score"]))
 
+    def test_the_delay_is_that_of_what_was_computed(self):
+        self.browser.open(self.start().url + "predict")
+        wait_for("the page", lambda: self.browser.look("return document.readyState") == "complete")
+        self.assertEqual(self.browser.driver.execute_async_script(MEDIAN), [100, 1])
+
     def test_only_what_changed_is_drawn_anew(self):
         from browser import CHANGES
 

@@ -10,7 +10,9 @@ const kLines = ["p50", "p95", "p99"];
 export const kNoRates = {camera: null, classified: null};
 const kNoTimes = {p50: null, p95: null, p99: null};
 
-const samples = [];  // in order: {time (s), seq, dropped, age (ms)}; several of a frame's regions
+// In order: {time (s), seq, dropped, age (ms)}; several of a frame's regions. The age is null where
+// the result is the last one again: nothing was computed.
+const samples = [];
 let counts = [];  // of frames, of the last two lines `stats`: {captured, unwanted}
 
 // Takes a line `classification`.
@@ -19,8 +21,8 @@ export function addSample(line) {
   const restarted = last &&
       (line.seq < last.seq || line.dropped < last.dropped || line.timestamp < last.time);
   if (restarted) samples.length = 0;
-  const {timestamp: time, seq, dropped, frame_age_ms: age} = line;
-  samples.push({time, seq, dropped, age});
+  const {timestamp: time, seq, dropped, reused} = line;
+  samples.push({time, seq, dropped, age: reused ? null : line.frame_age_ms});
   while (samples[0].time < line.timestamp - kChartSeconds - kRateSeconds) samples.shift();
 }
 
@@ -59,8 +61,8 @@ function rates() {
 }
 
 function percentiles(some) {
-  if (some.length === 0) return kNoTimes;
-  const ages = some.map((sample) => sample.age).sort((a, b) => a - b);
+  const ages = some.map(({age}) => age).filter((age) => age !== null).sort((a, b) => a - b);
+  if (ages.length === 0) return kNoTimes;
   const at = (share) => ages[Math.ceil(ages.length * share) - 1];
   return {p50: at(.5), p95: at(.95), p99: at(.99)};
 }
@@ -71,7 +73,8 @@ function series(end) {
   const points = [];
   for (let x = -kChartSeconds; x <= 0; ++x) {
     const near = samples.filter(({time}) => time > end + x - kRateSeconds && time <= end + x);
-    if (near.length > 0) points.push({x, ...percentiles(near)});
+    const found = percentiles(near);
+    if (found !== kNoTimes) points.push({x, ...found});
   }
   return points;
 }
