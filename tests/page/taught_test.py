@@ -14,6 +14,7 @@ import io
 import os
 import random
 import sys
+import tempfile
 import threading
 import time
 
@@ -92,6 +93,9 @@ class TaughtTest(TeachPage, OwnerTest):
         threading.Thread(target=self.camera.serve_forever, daemon=True).start()
         self.addCleanup(self.camera.server_close)
         self.addCleanup(self.camera.shutdown)
+        history = tempfile.TemporaryDirectory()
+        self.addCleanup(history.cleanup)
+        self.more_options = (*self.more_options, "--set", f"history.folder={history.name}")
         self.source = f"http://127.0.0.1:{self.camera.server_port}/"
         super().setUp()
 
@@ -120,6 +124,20 @@ class TaughtTest(TeachPage, OwnerTest):
         self.wait_for_text("job-said", "Trained.")
         wait_for("the result", lambda: self.text("figures") and not self.by_id("job").is_displayed())
         return self.browser.run(RESULT)
+
+    def look_at_live_page(self):
+        self.browser.open(self.url)
+        self.wait_for_text("session", "Teach")
+
+    def correct_the_last_change(self):
+        """What is said of a change is still there when the page is opened again."""
+        self.look_at_live_page()
+        self.click("#changes button", "This was wrong")
+        self.click("#changes button", "none of them")
+        corrected = "Corrected: it was “none of them”. Its picture is kept to learn from."
+        self.find("#changes [role=status]", corrected)
+        self.look_at_live_page()
+        self.find("#changes [role=status]", corrected)
 
     def test_the_whole_way(self):
         self.browser.emulate(360, 800, "light")
@@ -167,6 +185,7 @@ class TaughtTest(TeachPage, OwnerTest):
         down = self.browser.run("return document.documentElement.scrollHeight")
         self.browser.emulate(360, down, "light")
         self.browser.driver.save_screenshot(os.path.join(FOLDER, "taught-360.png"))
+        self.correct_the_last_change()
 
 
 if __name__ == "__main__":

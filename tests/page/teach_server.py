@@ -247,6 +247,7 @@ class Taught:
                 and picture["trashed"] == ("trash" in query)
                 and query.get("class") in (None, picture["label"])
                 and not ("unlabelled" in query and picture["label"])
+                and query.get("origin") in (None, picture["origin"])
                 and (not before or picture["number"] < before)
             )
             if is_asked:
@@ -275,13 +276,21 @@ class Taught:
         self.events.insert(0, {**event, "previous": None, "score": 0.9, "model": "head"})
         return event["number"]
 
+    def list_events(self, query):
+        """`before` is the number of the last one that was listed."""
+        limit, before = int(query.get("limit", 200)), int(query.get("before", len(self.events) + 1))
+        listed = [event for event in self.events if event["number"] < before][:limit]
+        return {"events": listed, "next": str(listed[-1]["number"]) if len(listed) == limit else None}
+
     def event(self, number):
         return next(event for event in self.events if event["number"] == number)
 
     def teach_event(self, name, sent):
         event = self.event(sent["event"])
         known = [p for p in self.pictures.values() if p["origin"] == "event" and p["at"] == event["at"]]
-        number = known[0]["number"] if known else self.add_picture(name, "", origin="event", at=event["at"])
+        number = known[0]["number"] if known else self.add_picture(
+            name, "", origin="event", at=event["at"], time=iso(event["at"])
+        )
         picture = self.pictures[number]
         picture.update(label=sent["class"], trashed=False)
         return {key: value for key, value in picture.items() if key not in ("at", "hold", "scene")}
@@ -475,7 +484,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if path in ("session", "login", "logout"):
             return self.session(path, sent)
         if path.startswith("events"):
-            return self.history(path)
+            return self.history(path, query)
         if not self.is_owner:
             raise Refused(401, "not_logged_in", "log in first, with the password of this server")
         if found := re.fullmatch(r"teach/pictures/(\d+)\.jpg", path):
@@ -496,10 +505,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if origin != f"http://{self.headers['Host']}":
             raise Refused(403, "cross_origin", "only pages of this server may change anything")
 
-    def history(self, path):
+    def history(self, path, query):
         taught = self.server.taught
         if path == "events":
-            return self.answer_json(200, {"events": taught.events, "next": None})
+            return self.answer_json(200, taught.list_events(query))
         number = int(re.fullmatch(r"events/(\d+)\.jpg", path)[1])
         return self.answer(200, "image/jpeg", draw(taught.event(number)["state"], False, (320, 240)))
 

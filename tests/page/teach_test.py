@@ -387,14 +387,15 @@ class TeachTest(TeachPage, unittest.TestCase):
         at = self.taught.event(number)["at"]
         before = len(self.taught.pictures)
         self.look_at_changes()
-        self.assertEqual([change[0] for change in self.changes()], ["closed", "open"])
+        self.assertEqual([change[0] for change in self.changes()], ["closed", "closed", "open"])
+        self.assertEqual(self.changes()[1][2:], [], "no picture to learn from")
         self.click("#changes button", "This was wrong")
         self.assertEqual(self.changes()[0][2:], ["What was it?", "open", "none of them", "Cancel"])
         self.click("#changes button", "Cancel")
         self.assertEqual(self.changes()[0][2:], ["This was wrong"])
         self.click("#changes button", "This was wrong")
         self.click("#changes button", "open")
-        self.find("#changes [role=status]", "Its picture is kept as “open”.")
+        self.find("#changes [role=status]", "Corrected: it was “open”. Its picture is kept to learn from.")
         self.assertEqual(len(self.taught.pictures), before + 1)
         kept = self.taught.pictures[before + 1]
         self.assertEqual([kept[key] for key in ("at", "label", "origin", "trashed")], [at, "open", "event", False])
@@ -403,7 +404,7 @@ class TeachTest(TeachPage, unittest.TestCase):
         self.assertTrue(kept["trashed"])
         self.click("#changes button", "This was wrong")
         self.click("#changes button", "none of them")
-        self.find("#changes [role=status]", "Its picture is kept as “none of them”.")
+        self.find("#changes [role=status]", "Corrected: it was “none of them”. Its picture is kept to learn from.")
         self.assertEqual([kept["label"], kept["trashed"]], [NONE, False])
         self.click("#changes a", "Its pictures")
         self.find("h1", "Garage door")
@@ -418,6 +419,55 @@ class TeachTest(TeachPage, unittest.TestCase):
         self.assertEqual(self.changes()[0][3:], ["open", "closed", "Cancel"])
         self.click("#changes button", "closed")
         self.find("#changes [role=status]", "The library is full.")
+
+    def test_a_correction_is_still_there_after_the_page_was_left(self):
+        fill(self.taught)
+        for state in ("open", "unknown", "closed"):
+            self.taught.add_event("garage", state)
+        self.look_at_changes()
+        self.click("#changes button", "This was wrong")
+        self.click("#changes button", "open")
+        corrected = "Corrected: it was “open”. Its picture is kept to learn from."
+        self.find("#changes [role=status]", corrected)
+        self.browser.open(self.url)
+        self.find("#changes [role=status]", corrected)
+        changes = self.changes()
+        self.assertEqual(changes[0][2:], [corrected, "Undo", "Its pictures"])
+        self.assertEqual([change[2:] for change in changes[1:]], [["This was wrong"]] * 2)
+        kept = self.taught.pictures[len(self.taught.pictures)]
+        kept["label"] = NONE  # as somebody else tells it among the pictures
+        kept["revision"] += 1
+        self.browser.open(self.url)
+        self.find("#changes [role=status]", corrected.replace("open", "none of them"))
+        self.click("#changes button", "Undo")
+        self.find("#changes [role=status]", "Undone.")
+        self.browser.open(self.url)
+        self.find("#changes button", "This was wrong")
+        self.assertEqual([change[2:] for change in self.changes()], [["This was wrong"]] * 3)
+
+    def test_changes_tell_how_long_and_older_ones_come_when_asked_for(self):
+        fill(self.taught)
+        for number in range(23):
+            self.taught.add_event("garage", ("open", "closed")[number % 2])
+            self.taught.add_event("lamp", "on")  # is not taught
+        with self.server.lock:
+            self.taught.now += 3 * 60
+            self.taught.add_event("garage", "closed")
+            self.taught.now -= 30
+            self.taught.add_event("garage", "unknown")  # half a minute later
+        self.look_at_changes()
+        changes = self.changes()
+        self.assertEqual([change[0] for change in changes], ["unknown", "closed"] + ["open", "closed"] * 4)
+        # Seconds where they tell changes of a minute apart, or the minute says nothing.
+        self.assertRegex(changes[0][1], r"^Garage door, since .* \(\d+\sdays so far\)$")
+        self.assertRegex(changes[1][1], r":\d\d:\d\d – \d\d:\d\d:\d\d \(30\ss\)$")
+        self.assertRegex(changes[3][1], r"^Garage door, \w+, \w+ \d+, \d\d:\d\d – \d\d:\d\d \(2\smin\)$")
+        self.click("#changes button", "Older changes")
+        wait_for("older ones", lambda: len(self.changes()) == 20)
+        self.click("#changes button", "Older changes")
+        wait_for("all", lambda: len(self.changes()) == 25)
+        wait_for("no more", lambda: not self.by_id("older-changes").is_displayed())
+        self.assertTrue(self.browser.run("return document.activeElement.closest('#changes-list li') !== null"))
 
     def test_guests_see_no_changes(self):
         fill(self.taught)

@@ -11,7 +11,7 @@ import {LivePicture} from "./picture.js";
 import {showLink} from "./session.js";
 import {chosenResults, hasNames, onChoice, placeBoxes, showWatches, takeWatchResult,
         takeWatchState} from "./watches.js";
-import {stateText} from "./words.js";
+import {lasting, stateText} from "./words.js";
 
 const kRetryMs = [1000, 2000, 4000, 8000];  // between attempts; then always the last
 const kSilenceMs = 20000;  // without an event: then the server is asked whether it is there
@@ -23,12 +23,6 @@ const kRows = 10;
 translatePage();
 
 const now = () => clock(Date.now() / 1000);
-
-function inWords(milliseconds) {
-  const seconds = Math.floor(milliseconds / 1000);
-  if (seconds < 120) return `${seconds} s`;
-  return seconds < 7200 ? `${Math.floor(seconds / 60)} min` : `${Math.floor(seconds / 3600)} h`;
-}
 
 // With the unit in small; `number` may be null.
 function putFigure(id, number, unit) {
@@ -278,9 +272,9 @@ function linkText() {
 const isStalled = (silence) => silence > Math.max(kStallMs, 3 * pause);
 
 function staleText(silence) {
-  if (cameraAway === null) return words.notCurrentResult(inWords(silence));
+  if (cameraAway === null) return words.notCurrentResult(lasting(silence / 1000));
   const age = Math.max(0, Date.now() - cameraAway * 1000);  // the server's clock may differ
-  return words.notCurrentCamera(inWords(age));
+  return words.notCurrentCamera(lasting(age / 1000));
 }
 
 // What is shown is what was known last.

@@ -17,12 +17,40 @@ const kList = new Intl.ListFormat(locale);
 // "open", "closed" and "half"
 export const joined = (names) => kList.format(names);
 
-const kWhen = new Intl.DateTimeFormat(locale, {
-  weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit",
-  hourCycle: "h23",
-});
+const kMinute = {hour: "2-digit", minute: "2-digit", hourCycle: "h23"};
+const kSecond = {...kMinute, second: "2-digit"};
+const kDay = {weekday: "short", day: "numeric", month: "short"};
+const dateFormat = (options) => new Intl.DateTimeFormat(locale, options);
+const kWhen = dateFormat({...kDay, ...kMinute});
+const kWhenExactly = dateFormat({...kDay, ...kSecond});
+const kClock = dateFormat(kMinute);
+const kClockExactly = dateFormat(kSecond);
 
 export const when = (time) => kWhen.format(new Date(time));
+
+// A duration, in one unit.
+export function lasting(seconds) {
+  if (seconds < 120) return `${Math.floor(seconds)} s`;
+  if (seconds < 7200) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 172800) return `${Math.floor(seconds / 3600)} h`;
+  return words.days(Math.floor(seconds / 86400));
+}
+
+// From when to when a state lasted. `until` null: it lasts. `isExact`: with seconds.
+export function spanText({at, until}, isExact) {
+  const begin = new Date(at * 1000);
+  const seconds = (until ?? Math.max(at, Date.now() / 1000)) - at;
+  const long = lasting(seconds).replaceAll(" ", "\u00a0");
+  if (until === null) {
+    return words.lastsSince((isExact ? kWhenExactly : kWhen).format(begin), long);
+  }
+  const end = new Date(until * 1000);
+  const isShown = isExact || kWhen.format(begin) === kWhen.format(end);
+  const day = isShown ? kWhenExactly : kWhen;
+  const clock = isShown ? kClockExactly : kClock;
+  const last = begin.toDateString() === end.toDateString() ? clock : day;
+  return words.lasted(day.format(begin), last.format(end), long);
+}
 
 export const titleOf = ({name, title}) => title || name;
 

@@ -14,6 +14,7 @@ export const words = {
   noPictureKeepsTrying: "Kein Bild. Diese Seite versucht es weiter.",
   logIn: "Anmelden",
   teach: "Anlernen",
+  days: (count) => `${count} ${count === 1 ? "Tag" : "Tage"}`,
   close: "Schließen",
   unknown: "unbekannt",
 
@@ -160,8 +161,12 @@ export const words = {
   pictureOfChange: "Das Bild dieser Änderung",
   wasWrong: "Das war falsch",
   whatWasIt: "Was war es?",
-  pictureKeptAs: (label) => `Das Bild ist jetzt „${label}“ zugeordnet.`,
+  correctedAs: (label) => `Berichtigt: Es war „${label}“. Aus dem Bild wird gelernt.`,
   itsPictures: "Bilder der Beobachtung",
+  lasted: (from, to, long) => `${from} – ${to} (${long})`,
+  lastsSince: (from, long) => `seit ${from} (bisher ${long})`,
+  olderChanges: "Ältere Änderungen",
+
 
   // The form for pictures.
   predictTitle: "lookout: Bilder klassifizieren",

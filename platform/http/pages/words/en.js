@@ -14,6 +14,7 @@ export const words = {
   noPictureKeepsTrying: "No picture. This page keeps trying.",
   logIn: "Log in",
   teach: "Teach",
+  days: (count) => `${count} ${count === 1 ? "day" : "days"}`,
   close: "Close",
   unknown: "unknown",
 
@@ -156,8 +157,12 @@ export const words = {
   pictureOfChange: "The picture of this change",
   wasWrong: "This was wrong",
   whatWasIt: "What was it?",
-  pictureKeptAs: (label) => `Its picture is kept as “${label}”.`,
+  correctedAs: (label) => `Corrected: it was “${label}”. Its picture is kept to learn from.`,
   itsPictures: "Its pictures",
+  lasted: (from, to, long) => `${from} – ${to} (${long})`,
+  lastsSince: (from, long) => `since ${from} (${long} so far)`,
+  olderChanges: "Older changes",
+
 
   // The form for pictures.
   predictTitle: "lookout: classify pictures",
