@@ -138,9 +138,13 @@ class TaughtTest(TeachPage, OwnerTest):
         self.find("#changes [role=status]", corrected)
         self.look_at_live_page()
         self.find("#changes [role=status]", corrected)
+        self.assertFalse(self.by_id("invitation").is_displayed())
 
     def test_the_whole_way(self):
         self.browser.emulate(360, 800, "light")
+        self.browser.open(self.url)
+        self.wait_for_text("invitation-why", "So far this runs a self-test")
+        self.find("#invitation a", "Teach it what to watch")
         self.enter()
         self.click("a", "New watch")
         self.wait_for_picture()

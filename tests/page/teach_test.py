@@ -469,6 +469,40 @@ class TeachTest(TeachPage, unittest.TestCase):
         wait_for("no more", lambda: not self.by_id("older-changes").is_displayed())
         self.assertTrue(self.browser.run("return document.activeElement.closest('#changes-list li') !== null"))
 
+    def invitation(self):
+        """What it says; empty: it is not there."""
+        return self.browser.look(
+            "const part = document.getElementById('invitation');"
+            " return part?.checkVisibility() ? part.innerText : ''"
+        )
+
+    def test_the_live_page_invites_to_teach_until_something_taught_runs(self):
+        self.browser.open(self.url)
+        wait_for("the invitation", self.invitation)
+        self.assertIn("Show it something of your own", self.invitation())
+        self.click("#invitation a", "Teach it what to watch")
+        wait_for("the form", lambda: self.browser.look("return document.activeElement?.id === 'password'"))
+        self.by_id("password").send_keys(PASSWORD + self.keys.ENTER)
+        wait_for("the list", lambda: self.text("usage"))
+        fill(self.taught)
+        self.browser.open(self.url)
+        wait_for("the invitation, as no model is in use", self.invitation)
+        self.taught.models["garage"] = {"model": self.taught.make_model("garage")}
+        self.browser.open(self.url)
+        self.wait_for_text("session", "Teach")
+        wait_for("that it is known", lambda: self.text("invitation-why"))
+        wait_for("none", lambda: not self.invitation())
+        self.expect_no_message()
+
+    def test_guests_who_cannot_teach_are_not_invited(self):
+        self.server.teach = False
+        self.browser.open(self.url)
+        asked = "return performance.getEntriesByType('resource').some(({name}) => name.endsWith('/session'))"
+        wait_for("the answer", lambda: self.browser.look(asked))
+        self.assertFalse(self.by_id("session").is_displayed())
+        self.assertEqual(self.invitation(), "")
+        self.assertEqual(self.text("invitation-why"), "", "it is not even asked")
+
     def test_guests_see_no_changes(self):
         fill(self.taught)
         self.taught.add_event("garage", "open")

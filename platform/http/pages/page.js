@@ -6,6 +6,7 @@
 import {showChanges} from "./changes.js";
 import {addCounts, addSample, drawChart, figures, inShort, kNoRates} from "./chart.js";
 import {$, clock, create, percent, put} from "./elements.js";
+import {drawInvitation, showInvitation} from "./invitation.js";
 import {translatePage, words} from "./language.js";
 import {LivePicture} from "./picture.js";
 import {showLink} from "./session.js";
@@ -214,6 +215,7 @@ const handlers = {
     showWatches(list);
     setFact("model", [...new Set(list.map(({model}) => model))].join(", "));
     region.draw();
+    drawInvitation();
     if (link.asked) link.askAbout();
   },
   state(line) {
@@ -397,4 +399,7 @@ new ResizeObserver(() => region.draw()).observe($("picture"));
 onChoice(() => drawPredictions(chosenResults()));
 setInterval(() => link.tick(), 1000);
 link.open();
-showLink($("session")).then(showChanges);
+showLink($("session")).then((session) => {
+  showChanges(session);
+  showInvitation(session);
+});

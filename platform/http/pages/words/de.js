@@ -167,6 +167,11 @@ export const words = {
   lastsSince: (from, long) => `seit ${from} (bisher ${long})`,
   olderChanges: "Ältere Änderungen",
 
+  // Its way to the page for teaching.
+  teachWhatToWatch: "Eigenes anlernen",
+  onlySelftest: "Bisher läuft hier ein Selbsttest, der nur Farben und Muster kennt. Ihm etwas " +
+      "Eigenes zeigen: zum Beispiel eine Tür, die offen oder geschlossen ist.",
+  nothingTaught: "Etwas Eigenes zeigen: zum Beispiel eine Tür, die offen oder geschlossen ist.",
 
   // The form for pictures.
   predictTitle: "lookout: Bilder klassifizieren",

@@ -163,6 +163,11 @@ export const words = {
   lastsSince: (from, long) => `since ${from} (${long} so far)`,
   olderChanges: "Older changes",
 
+  // Its way to the page for teaching.
+  teachWhatToWatch: "Teach it what to watch",
+  onlySelftest: "So far this runs a self-test, which knows plain colors and patterns. Show it " +
+      "something of your own: a door that is open or closed, for example.",
+  nothingTaught: "Show it something of your own: a door that is open or closed, for example.",
 
   // The form for pictures.
   predictTitle: "lookout: classify pictures",
