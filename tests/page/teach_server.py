@@ -165,12 +165,18 @@ class Taught:
             raise Refused(409, "exists", f"there is a watch '{name}' already")
         if len(sent["classes"]) < 2:
             raise Refused(422, "invalid", "a watch has two classes at least")
+        self.check_title(name, sent.get("title", ""))
         watch = {"name": name, "title": sent.get("title", ""), "roi": sent["roi"]}
         self.watches[name] = {**watch, "classes": sent["classes"], "revision": 1}
         return self.tell(self.watches[name])
 
+    def check_title(self, name, title):
+        if any(other["title"] == title for other in self.watches.values() if other["name"] != name):
+            raise Refused(409, "title_exists", f"there is a watch called '{title}' already")
+
     def change_watch(self, name, sent):
         watch = self.watch(name)
+        self.check_title(name, sent.get("title", watch["title"]))
         if sent["revision"] != watch["revision"]:
             raise Refused(409, "changed", "somebody else changed the watch meanwhile")
         for gone in set(watch["classes"]) - set(sent.get("classes", watch["classes"])):

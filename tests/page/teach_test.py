@@ -503,6 +503,18 @@ class TeachTest(TeachPage, unittest.TestCase):
         self.assertEqual(self.invitation(), "")
         self.assertEqual(self.text("invitation-why"), "", "it is not even asked")
 
+    def test_two_watches_cannot_have_the_same_name(self):
+        fill(self.taught)
+        self.enter()
+        self.click("a", "New watch")
+        self.wait_for_picture()
+        self.by_id("watch-title").send_keys("Garage door")
+        self.click("button", "Create")
+        self.wait_for_text("form-problem", "Another watch has this name already.")
+        self.by_id("watch-title").send_keys(" 2")
+        self.click("button", "Create")
+        self.find("h1", "Garage door 2")
+
     def test_guests_see_no_changes(self):
         fill(self.taught)
         self.taught.add_event("garage", "open")
