@@ -116,6 +116,7 @@ class Taught:
         self.fixed = ["gate2"]
         self.events = []  # of the history, newest first
         self.damage = ""
+        self.interval = (0.1, 0.03)  # of a model's result: below its share, and above
 
     # ---- watches ----
 
@@ -343,7 +344,7 @@ class Taught:
             "pictures": len(own),
             "right": len(own) - len(wrong),
             "of": len(own),
-            "interval": [max(0, share - 0.1), min(1, share + 0.03)] if can_tell else None,
+            "interval": [max(0, share - self.interval[0]), min(1, share + self.interval[1])] if can_tell else None,
             "can_tell": can_tell,
             **by_light,
             "in_use_right": {"right": max(0, len(own) - 4), "of": len(own)} if used else None,

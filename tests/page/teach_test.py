@@ -515,6 +515,16 @@ class TeachTest(TeachPage, unittest.TestCase):
         self.click("button", "Create")
         self.find("h1", "Garage door 2")
 
+    def test_a_wide_interval_is_explained(self):
+        fill(self.taught)
+        self.taught.interval = (0.4, 0.07)
+        self.look_at_garage()
+        result = self.train()
+        self.assertRegex(result["figures"], r"92 %\. Of the pictures to come, likely between 52 % and 99 % are right\.")
+        self.assertIn("Hold the classes again at other times", result["figures"])
+        self.taught.interval = (0.1, 0.03)
+        self.assertNotIn("Hold the classes again", self.train()["figures"])
+
     def test_guests_see_no_changes(self):
         fill(self.taught)
         self.taught.add_event("garage", "open")

@@ -316,8 +316,11 @@ export const words = {
   right: "richtig",
   rightOfThem: (share) => `${share} richtig`,
   shareLikely: (share, low, high) =>
-    `${share}. Von künftigen Bildern wahrscheinlich zwischen ${low} und ${high}.`,
-  shareIsRough: (text) => `${text} Mit mehr Bildern zu anderen Zeiten wird das genauer.`,
+    `${share}. Von künftigen Bildern sind wahrscheinlich zwischen ${low} und ${high} richtig.`,
+  shareIsRough: (text) => `${text} Das ist grob geschätzt: Jede Klasse wurde erst wenige Male ` +
+      "gezeigt, und jede Prüfung lernte aus noch weniger davon als das Modell, das deshalb oft " +
+      "besser ist. Die Klassen zu anderen Zeiten noch einmal halten und neu trainieren: Der " +
+      "Bereich wird enger.",
   shareAlone: (share) => `${share}.`,
   testedOnUnseen: "Geprüft an Bildern, die es nicht kannte.",
   cannotBeTold: "Noch nicht geprüft",

@@ -308,8 +308,10 @@ export const words = {
   right: "right",
   rightOfThem: (share) => `${share} right`,
   shareLikely: (share, low, high) =>
-    `${share}. Of the pictures to come, likely between ${low} and ${high}.`,
-  shareIsRough: (text) => `${text} More pictures, taken at other times, tell it better.`,
+    `${share}. Of the pictures to come, likely between ${low} and ${high} are right.`,
+  shareIsRough: (text) => `${text} This is a rough guess: each class was shown only a few times, ` +
+      "and each test learned from fewer of them than the model did, which is often better. Hold " +
+      "the classes again at other times, and train again: the range gets narrower.",
   shareAlone: (share) => `${share}.`,
   testedOnUnseen: "Tested on pictures that it had not seen.",
   cannotBeTold: "Not tested yet",
