@@ -6,6 +6,7 @@ const kChartSeconds = 60;
 const kRateSeconds = 5;
 const kEachReceived = 8;  // results a second, below which each is sent: at most ten are
 const kLines = ["p50", "p95", "p99"];
+const kNames = {p50: words.typicalDelay, p95: words.slowDelay, p99: words.slowestDelay};
 
 export const kNoRates = {camera: null, classified: null};
 const kNoTimes = {p50: null, p95: null, p99: null};
@@ -142,7 +143,7 @@ export function drawChart(parent, {minute, points}) {
   area.width = area.right - area.left;
   area.height = area.bottom - area.top;
   const known = kLines.filter((name) => minute[name] !== null);
-  const texts = known.map((name) => `${name} ${inShort(minute[name])} ms`).join(", ");
+  const texts = known.map((name) => `${kNames[name]} ${inShort(minute[name])} ms`).join(", ");
   const svg = createSvg("svg", document.createDocumentFragment(), {
     viewBox: `0 0 ${width} ${height}`,
     role: "img",

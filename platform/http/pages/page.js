@@ -130,10 +130,23 @@ const kThrottled = [
   [16, "wasLowVoltage"], [17, "wasCapped"], [18, "wasThrottled"], [19, "wasHot"],
 ];
 
-// name -> [text, whether it is bad], in the order on the page; those without a text are not shown.
-const kFacts = ["camera", "source", "model", "weights", "activations", "throttled", "power",
-                "frames", "skipped", "version"];
-const facts = new Map(kFacts.map((name) => [name, []]));
+// By the list that has them, in the order on the page.
+const kFacts = {
+  "facts": ["camera", "source", "model", "throttled", "power", "version"],
+  "technical-facts": ["weights", "activations", "frames", "skipped"],
+};
+// name -> [text, whether it is bad]; those without a text are not shown.
+const facts = new Map(Object.values(kFacts).flat().map((name) => [name, []]));
+
+function drawFacts(list) {
+  $(list).replaceChildren();
+  for (const name of kFacts[list]) {
+    const [text, isBad] = facts.get(name);
+    if (!text) continue;
+    create("dt", $(list), words.facts[name]);
+    create("dd", $(list), text).className = isBad ? "bad" : "";
+  }
+}
 
 function setFact(name, value, bad = false) {
   if (value === undefined || value === null || value === "") return;
@@ -141,12 +154,7 @@ function setFact(name, value, bad = false) {
   const [oldText, oldBad] = facts.get(name);
   if (oldText === text && oldBad === bad) return;
   facts.set(name, [text, bad]);
-  $("facts").replaceChildren();
-  for (const [key, [shown, isBad]] of facts) {
-    if (!shown) continue;
-    create("dt", $("facts"), words.facts[key]);
-    create("dd", $("facts"), shown).className = isBad ? "bad" : "";
-  }
+  drawFacts(Object.keys(kFacts).find((list) => kFacts[list].includes(name)));
 }
 
 function showThrottled({throttled: bits, throttled_source: source}) {
