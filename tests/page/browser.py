@@ -132,6 +132,28 @@ ENGLISH = """
   read().then(done, (error) => done([String(error)]));
 """
 
+# The lines of running text that are longer than its argument, in characters.
+LONG_LINES = """
+  const lines = [];
+  for (const block of document.querySelectorAll("p, li, dd, small, legend, label, summary")) {
+    if (!block.checkVisibility() || block.querySelector("p, li, div") || block.closest("figcaption")) continue;
+    const texts = document.createTreeWalker(block, NodeFilter.SHOW_TEXT);
+    const tops = new Map();
+    while (texts.nextNode()) {
+      const node = texts.currentNode;
+      for (const word of node.data.matchAll(/\\S+/g)) {
+        const range = document.createRange();
+        range.setStart(node, word.index);
+        range.setEnd(node, word.index + word[0].length);
+        const top = Math.round(range.getBoundingClientRect().top);
+        tops.set(top, `${tops.get(top) ?? ""} ${word[0]}`.trim());
+      }
+    }
+    lines.push(...[...tops.values()].filter((line) => line.length > arguments[0]));
+  }
+  return lines;
+"""
+
 # The pixels of the live picture, so that two of them can be compared.
 PIXELS = """
   const picture = document.getElementById("picture");
@@ -217,6 +239,10 @@ class Browser:
     def find_english(self):
         """On a page that is in German."""
         return self.driver.execute_async_script(ENGLISH)
+
+    def find_long_lines(self):
+        """Those that are hard to read."""
+        return self.run(LONG_LINES, 75)
 
     def find_faults(self):
         """Of accessibility, as axe-core finds them: a sentence for each. Skips the test without axe-core."""

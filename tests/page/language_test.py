@@ -43,6 +43,7 @@ class LanguageTest(TeachPage, unittest.TestCase):
             wait_for("the width", lambda: self.browser.run("return innerWidth") == width)
             self.assertEqual(set(self.browser.find_english()) - NAMES, set(), name)
             self.assertLessEqual(self.browser.run("return document.documentElement.scrollWidth"), width, name)
+            self.assertEqual(self.browser.find_long_lines(), [], f"{name}, {width}")
             self.assertEqual(self.browser.find_faults(), [], f"{name}, {width}")
             down = self.browser.run("return document.documentElement.scrollHeight")
             self.browser.emulate(width, down, "light")

@@ -483,6 +483,7 @@ class PageTest(unittest.TestCase):
             across, down = self.browser.run(size)
             self.browser.emulate(width, down, scheme)
             self.assertLessEqual(across, width)
+            self.assertEqual(self.browser.find_long_lines(), [], width)
             self.browser.driver.save_screenshot(os.path.join(FOLDER, f"{width}-{scheme}.png"))
 
 

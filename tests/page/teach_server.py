@@ -28,6 +28,7 @@ TYPES = {
     "css": "text/css",
     "html": "text/html; charset=utf-8",
     "js": "text/javascript",
+    "png": "image/png",
     "svg": "image/svg+xml",
     "webmanifest": "application/manifest+json",
 }

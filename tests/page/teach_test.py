@@ -540,6 +540,7 @@ class TeachTest(TeachPage, unittest.TestCase):
             self.browser.emulate(width, 800, scheme)
             wait_for("the width", lambda: self.browser.run("return innerWidth") == width)
             self.assertLessEqual(self.browser.run("return document.documentElement.scrollWidth"), width, name)
+            self.assertEqual(self.browser.find_long_lines(), [], f"{name}, {width}")
             self.assertEqual(self.browser.find_faults(), [], f"{name}, {width}, {scheme}")
             down = self.browser.run("return document.documentElement.scrollHeight")
             self.browser.emulate(width, down, scheme)
