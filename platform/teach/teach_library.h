@@ -120,7 +120,7 @@ class TeachLibrary {
   std::vector<TaughtWatch> watches();
   TaughtWatch watch(const std::string& name);
   // Its revision is not used. Returns it as it is kept. People know a watch by its title, or else
-  // its name: no two watches get the same (kTitle); one that is restored keeps its own.
+  // its name: no two watches get the same (kTitleExists); one that is restored keeps its own.
   TaughtWatch add_watch(const TaughtWatch& watch);
   // Replaces title, region and classes, when the revision is the one it has. A class goes only when
   // no picture has it; no model's guess is it any more.

@@ -135,15 +135,15 @@ TEST_F(TeachLibraryTest, NoTwoWatchesAreCalledTheSame) {
   const TaughtWatch first = library().add_watch(gate());
   TaughtWatch second = gate();
   second.name = "second";
-  EXPECT_EQ(problem_of([&] { library().add_watch(second); }), TeachProblem::kTitle);
+  EXPECT_EQ(problem_of([&] { library().add_watch(second); }), TeachProblem::kTitleExists);
   second.title = "";
   second = library().add_watch(second);
   second.title = "The gate";
-  EXPECT_EQ(problem_of([&] { library().change_watch(second); }), TeachProblem::kTitle);
+  EXPECT_EQ(problem_of([&] { library().change_watch(second); }), TeachProblem::kTitleExists);
   TaughtWatch third = gate();
   third.name = "third";
   third.title = "second";  // as people see the name of the one without a title
-  EXPECT_EQ(problem_of([&] { library().add_watch(third); }), TeachProblem::kTitle);
+  EXPECT_EQ(problem_of([&] { library().add_watch(third); }), TeachProblem::kTitleExists);
   EXPECT_THAT(library().watches(), SizeIs(2));
   EXPECT_EQ(library().change_watch(first).title, "The gate") << "its own";
 }
