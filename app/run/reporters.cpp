@@ -188,7 +188,8 @@ constexpr int kTaughtHistorySide = 960;
 
 // Null when nothing is to be remembered.
 std::unique_ptr<Reporter> make_history_reporter(const ReporterParts& run,
-                                                std::shared_ptr<HistoryReaders> readers) {
+                                                std::shared_ptr<HistoryReaders> readers,
+                                                std::shared_ptr<HistoryCounters> counters) {
   const KeptHistory& history = run.options.history;
   if (history.folder.empty()) return nullptr;
   HistoryOptions kept;
@@ -199,6 +200,7 @@ std::unique_ptr<Reporter> make_history_reporter(const ReporterParts& run,
   kept.pictures_a_day = history.pictures_a_day;
   if (!teach_folder(run.options).empty()) kept.picture_side = kTaughtHistorySide;
   kept.readers = std::move(readers);
+  kept.counters = std::move(counters);
   return std::make_unique<HistoryReporter>(std::move(kept), run.options.camera.view);
 }
 
@@ -307,13 +309,24 @@ TeachServiceOptions open_teaching(const ReporterParts& run) {
   return teach;
 }
 
-// Null when there is neither an address nor a socket of systemd. `mqtt`: null when nothing is
-// published.
+// What the HTTP server and other reporters share.
+struct SharedWithHttp {
+  std::shared_ptr<const MqttCounters> mqtt;        // null: nothing is published
+  std::shared_ptr<const HistoryCounters> history;  // null: nothing is remembered
+  std::shared_ptr<HistoryReaders> readers;
+};
+
+HistoryFigures figures_of(const HistoryCounters& counters, const std::filesystem::path& folder) {
+  std::error_code absent;
+  const std::uintmax_t bytes = std::filesystem::file_size(folder / kHistoryFile, absent);
+  return {counters.written, counters.lost,      counters.pictures,
+          counters.without, counters.set_aside, absent ? 0 : bytes};
+}
+
+// Null when there is neither an address nor a socket of systemd.
 std::unique_ptr<Reporter> make_http_reporter(const ReporterParts& run,
                                              std::unique_ptr<ListenSockets> sockets,
-                                             const std::shared_ptr<const MqttCounters>& mqtt,
-                                             std::shared_ptr<HistoryReaders> readers,
-                                             TeachServiceOptions teach) {
+                                             SharedWithHttp shared, TeachServiceOptions teach) {
   const HttpOptions& http = run.options.http;
   if (sockets->fds().empty()) return nullptr;
   if (sockets->are_public()) require_token(http, sockets->names().front());
@@ -344,7 +357,7 @@ std::unique_ptr<Reporter> make_http_reporter(const ReporterParts& run,
   }
   service.teach = std::move(teach);
   if (!run.info.source.empty()) service.history = run.options.history.folder;
-  service.history_readers = std::move(readers);
+  service.history_readers = std::move(shared.readers);
   if (!service.history.empty()) {
     service.teach.event_picture = [folder = service.history](const std::string& watch,
                                                              std::int64_t number) {
@@ -353,7 +366,12 @@ std::unique_ptr<Reporter> make_http_reporter(const ReporterParts& run,
   }
   MetricSources metrics{
       run.operators, [] { return read_machine_state(); }, &run.pictures, {}, api_usage};
-  if (mqtt) {
+  if (shared.history) {
+    metrics.history = [counters = shared.history, folder = run.options.history.folder] {
+      return figures_of(*counters, folder);
+    };
+  }
+  if (const auto mqtt = shared.mqtt) {
     metrics.mqtt = [mqtt] { return MqttFigures{mqtt->publishes, mqtt->messages, mqtt->dropped}; };
   }
   return std::make_unique<HttpReporter>(std::move(sockets), run.info, std::move(service), limits,
@@ -401,6 +419,7 @@ RunReporters make_reporters(const ReporterParts& run) {
   };
   const bool has_source = !run.info.source.empty();
   const auto history_readers = std::make_shared<HistoryReaders>();
+  auto history_counters = std::make_shared<HistoryCounters>();
   if (has_source) {
     if (has_display(run)) add(make_display(run));
     LogStyle log;
@@ -408,7 +427,11 @@ RunReporters make_reporters(const ReporterParts& run) {
     log.summary = !shows_picture(run);
     if (isatty(STDERR_FILENO) == 1) log.terminal = STDERR_FILENO;
     add(std::make_unique<LogReporter>(log));
-    add(make_history_reporter(run, history_readers));
+    if (!add(make_history_reporter(run, history_readers, history_counters))) {
+      history_counters.reset();
+    }
+  } else {
+    history_counters.reset();
   }
   add(std::make_unique<OperatorReporter>(run.operators, run.options.profile.op_rows,
                                          run.operators_asked));
@@ -419,8 +442,8 @@ RunReporters make_reporters(const ReporterParts& run) {
   auto sockets = std::make_unique<ListenSockets>(run.resolved.http_address);
   TeachServiceOptions teach = sockets->fds().empty() ? TeachServiceOptions() : open_teaching(run);
   if (teach.teaching) add(std::make_unique<TeachReporter>(teach.teaching, first_view(run)));
-  reporters.take_pictures =
-      add(make_http_reporter(run, std::move(sockets), counters, history_readers, std::move(teach)));
+  reporters.take_pictures = add(make_http_reporter(
+      run, std::move(sockets), {counters, history_counters, history_readers}, std::move(teach)));
   if (!has_source && !reporters.take_pictures) {
     throw Error(ErrorKind::kConfig,
                 "there is neither a source nor an HTTP server: --http 127.0.0.1:8090 starts one");

@@ -46,6 +46,7 @@ bool HistoryRecorder::has_store(const HistoryNow& now) {
     OpenedHistory opened = open_history(options_.folder);
     store_ = std::move(opened.store);
     if (!opened.damage.empty()) {
+      ++counts_.set_aside;
       log_warn("history: {0}/{1} was damaged ({2}) and is now {1}.damaged; a new one begins",
                options_.folder.string(), kHistoryFile, opened.damage);
     }

@@ -1,6 +1,7 @@
 // Decides when changes are written, and what happens when they cannot be.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -17,12 +18,22 @@
 
 namespace lookout {
 
+// What a run's history came to, for other threads.
+struct HistoryCounters {
+  std::atomic<std::uint64_t> written = 0;   // as HistoryCounts
+  std::atomic<std::uint64_t> lost = 0;      // likewise, and those that found no place on the way
+  std::atomic<std::uint64_t> pictures = 0;  // as HistoryCounts, like the next ones
+  std::atomic<std::uint64_t> without = 0;
+  std::atomic<std::uint64_t> set_aside = 0;
+};
+
 struct HistoryOptions {
   std::filesystem::path folder;
   HistoryLimits limits;
-  std::int64_t pictures_a_day = 500;          // of UTC; 0: none
-  int picture_side = 320;                     // pixels, of the longer side at most
-  std::shared_ptr<HistoryReaders> readers{};  // null: nobody reads it meanwhile
+  std::int64_t pictures_a_day = 500;            // of UTC; 0: none
+  int picture_side = 320;                       // pixels, of the longer side at most
+  std::shared_ptr<HistoryReaders> readers{};    // null: nobody reads it meanwhile
+  std::shared_ptr<HistoryCounters> counters{};  // of a HistoryReporter; null: nobody looks
 };
 
 // One moment on two clocks.
@@ -33,10 +44,11 @@ struct HistoryNow {
 };
 
 struct HistoryCounts {
-  std::uint64_t written = 0;   // changes
-  std::uint64_t lost = 0;      // changes that could not be written
-  std::uint64_t pictures = 0;  // written
-  std::uint64_t without = 0;   // changes whose picture was not written
+  std::uint64_t written = 0;    // changes
+  std::uint64_t lost = 0;       // changes that could not be written
+  std::uint64_t pictures = 0;   // written
+  std::uint64_t without = 0;    // changes whose picture was not written
+  std::uint64_t set_aside = 0;  // files that were damaged
 };
 
 // Writes changes together: kBatch after the first that waits, so that a card is not written for

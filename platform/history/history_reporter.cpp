@@ -44,7 +44,10 @@ class HistoryReporter::Desk {
   };
 
   Desk(HistoryOptions options, View view)
-      : view_(view), picture_side_(options.picture_side), recorder_(std::move(options)) {}
+      : view_(view),
+        picture_side_(options.picture_side),
+        counters_(options.counters),
+        recorder_(std::move(options)) {}
 
   bool has_room_for_picture() {
     const MutexLock lock(mutex_);
@@ -85,18 +88,32 @@ class HistoryReporter::Desk {
       note.bgr.release();
     }
     recorder_.advance(turn.now);
+    if (turn.last) recorder_.finish(turn.now);
+    publish_counts();
     if (!turn.last) return;
-    recorder_.finish(turn.now);
     if (!task.expired()) log_counts();  // after the deadline the log may be gone
   }
 
  private:
-  void log_counts() {
+  HistoryCounts counts() {
     HistoryCounts counts = recorder_.counts();
-    {
-      const MutexLock lock(mutex_);
-      counts.lost += lost_;
-    }
+    const MutexLock lock(mutex_);
+    counts.lost += lost_;
+    return counts;
+  }
+
+  void publish_counts() {
+    if (!counters_) return;
+    const HistoryCounts counts = this->counts();
+    counters_->written = counts.written;
+    counters_->lost = counts.lost;
+    counters_->pictures = counts.pictures;
+    counters_->without = counts.without;
+    counters_->set_aside = counts.set_aside;
+  }
+
+  void log_counts() {
+    const HistoryCounts counts = this->counts();
     if (counts.lost > 0) {
       log_warn("history: {} changes were lost, which could not be written", counts.lost);
     }
@@ -107,7 +124,8 @@ class HistoryReporter::Desk {
 
   const View view_;
   const int picture_side_;
-  bool lowered_ = false;  // the thread's own, as the recorder is
+  const std::shared_ptr<HistoryCounters> counters_;  // null: nobody looks
+  bool lowered_ = false;                             // the thread's own, as the recorder is
   HistoryRecorder recorder_;
   Mutex mutex_;
   std::vector<Note> notes_ GUARDED_BY(mutex_);

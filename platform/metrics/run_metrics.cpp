@@ -137,6 +137,22 @@ void append_operators(const OperatorTable& table, const MetricLabels& camera, Me
   append("lookout_operator_seconds_total", "Time, estimated.", &Sums::total);
 }
 
+void append_history(const HistoryFigures& history, const MetricLabels& camera, MetricsText& text) {
+  text.counter("lookout_history_changes_total", "Changes that were written to the history.", camera,
+               history.written);
+  text.counter("lookout_history_lost_total", "Changes that could not be written.", camera,
+               history.lost);
+  text.counter("lookout_history_pictures_total", "Pictures of changes that were written.", camera,
+               history.pictures);
+  text.counter("lookout_history_without_picture_total",
+               "Changes whose picture was not written: there were too many, or too little room.",
+               camera, history.without);
+  text.counter("lookout_history_set_aside_total",
+               "Databases that were damaged, and were set aside.", camera, history.set_aside);
+  text.gauge("lookout_history_database_bytes", "Size of the database.", camera,
+             static_cast<double>(history.bytes));
+}
+
 void append_mqtt(const MqttFigures& mqtt, const MetricLabels& camera, MetricsText& text) {
   text.gauge("lookout_mqtt_connected",
              "1: connected to the broker, and publishing: no other machine has the name.", camera,
@@ -404,6 +420,7 @@ std::string RunMetrics::text() const {
                  sources_.pictures->displaced());
   }
   if (sources_.mqtt) append_mqtt(sources_.mqtt(), camera_, text);
+  if (sources_.history) append_history(sources_.history(), camera_, text);
   if (sources_.machine) append_machine(sources_.machine(), text);
   append_process(text);
   return text.text();

@@ -27,6 +27,16 @@ struct MqttFigures {
   std::uint64_t dropped = 0;
 };
 
+// Of the history since the start of the run.
+struct HistoryFigures {
+  std::uint64_t written = 0;    // changes
+  std::uint64_t lost = 0;       // changes that could not be written
+  std::uint64_t pictures = 0;   // written
+  std::uint64_t without = 0;    // changes whose picture was not written
+  std::uint64_t set_aside = 0;  // databases that were damaged
+  std::uint64_t bytes = 0;      // of the database now
+};
+
 // Read when somebody asks, by the thread that does. Empty: there are none.
 struct MetricSources {
   std::function<OperatorTable()> operators;
@@ -34,6 +44,7 @@ struct MetricSources {
   const PictureQueue* pictures = nullptr;  // outlives the metrics
   std::function<MqttFigures()> mqtt;
   std::function<std::map<std::string, std::uint64_t>()> api_usage;  // as of open_model.h
+  std::function<HistoryFigures()> history{};
 };
 
 // watching() and record() are called by the frame loop, record() in constant time and without

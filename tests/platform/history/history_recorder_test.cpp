@@ -169,6 +169,7 @@ TEST_F(HistoryRecorderTest, ADatabaseThatIsDamagedMeanwhileIsSetAside) {
   wait(seconds(20));
   EXPECT_THAT(log.text(), HasSubstr("was damaged (file is not a database) and is now "
                                     "history.db.damaged; a new one begins"));
+  EXPECT_EQ(recorder_->counts().set_aside, 1);
   EXPECT_THAT(events(), SizeIs(1));
 }
 
@@ -270,10 +271,14 @@ class HistoryReporterTest : public HistoryRecorderTest {
 };
 
 TEST_F(HistoryReporterTest, AChangeHasTimeStateScoreModelAndPicture) {
+  options_.counters = std::make_shared<HistoryCounters>();
   auto run = reporter();
   report(*run, open_);
   report(*run, unknown_);
   run.reset();
+  EXPECT_EQ(options_.counters->written, 3U);
+  EXPECT_EQ(options_.counters->pictures, 2U);
+  EXPECT_EQ(options_.counters->lost, 0U);
   const auto found = events();
   ASSERT_THAT(found, SizeIs(3));
   EXPECT_EQ(found[0].state, std::nullopt);  // nobody looks any more

@@ -315,6 +315,19 @@ TEST(RunMetrics, MqttHasFiguresWhenItIsOn) {
   EXPECT_THAT(text, HasSubstr("lookout_mqtt_dropped_total{camera=\"front\"} 3\n"));
 }
 
+TEST(RunMetrics, TheHistoryHasFiguresWhenThereIsOne) {
+  MetricSources sources;
+  EXPECT_THAT(text_of({"cat"}, sources), Not(HasSubstr("lookout_history")));
+  sources.history = [] { return HistoryFigures{12, 3, 9, 2, 1, 4096}; };
+  const std::string text = text_of({"cat"}, sources);
+  EXPECT_THAT(text, HasSubstr("lookout_history_changes_total{camera=\"front\"} 12\n"));
+  EXPECT_THAT(text, HasSubstr("lookout_history_lost_total{camera=\"front\"} 3\n"));
+  EXPECT_THAT(text, HasSubstr("lookout_history_pictures_total{camera=\"front\"} 9\n"));
+  EXPECT_THAT(text, HasSubstr("lookout_history_without_picture_total{camera=\"front\"} 2\n"));
+  EXPECT_THAT(text, HasSubstr("lookout_history_set_aside_total{camera=\"front\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("lookout_history_database_bytes{camera=\"front\"} 4096\n"));
+}
+
 TEST(RunMetrics, FeaturesOfLibTorchAreTold) {
   MetricSources sources;
   sources.api_usage = [] { return std::map<std::string, std::uint64_t>(); };
