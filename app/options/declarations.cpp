@@ -484,6 +484,9 @@ void declare(Settings& settings, HttpOptions& options) {
   add("insecure", boolean(options.insecure), "Serve other machines without a token");
   add("teach", boolean(options.teach),
       "Let who logs in with the password of lookout password change what is watched");
+  add("guests", choice<bool>(options.guests, {{"page", true}, {"none", false}}),
+      "What who has not logged in sees: the page with its pictures, states and history, or none of "
+      "that");
   add("password-file", text(options.password_file, "FILE"),
       "File with the hash of this password; default: NAME.password beside the configuration "
       "NAME.toml");

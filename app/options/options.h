@@ -131,6 +131,7 @@ struct HttpOptions {
   std::string address;        // as parse_http_address(); empty: only the sockets of systemd
   std::string token_file;     // empty: nobody has to know a token
   bool insecure = false;      // other machines may look without a token
+  bool guests = true;         // who has not logged in may look
   bool teach = false;         // who knows the password may change what is watched
   std::string password_file;  // see password_file()
   std::string public_url;     // as browsers call the server: https://HOST; empty: http and Host

@@ -54,7 +54,10 @@ void resolve_login(const RunOptions& options, ResolvedRun& run) {
   HttpAccess& access = run.http_access;
   access.origin = origin_of_url(options.http.public_url);
   if (!access.origin.empty()) access.hosts.push_back(name_of_url(access.origin));
-  if (!options.http.teach) return;
+  if (!options.http.teach) {
+    if (options.http.guests) return;
+    throw config_error("http.guests = \"none\" needs http.teach = true: nobody could log in");
+  }
   run.http_password = password_file(options);
   if (run.http_password->empty()) {
     throw config_error(

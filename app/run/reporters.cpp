@@ -332,6 +332,7 @@ std::unique_ptr<Reporter> make_http_reporter(const ReporterParts& run,
   if (sockets->are_public()) require_token(http, sockets->names().front());
   HttpServiceOptions service;
   service.access = run.resolved.http_access;
+  service.guests = http.guests;
   service.view.view = first_view(run);
   service.view.max_viewers = http.viewers;
   service.pictures = &run.pictures;

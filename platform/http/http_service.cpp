@@ -147,6 +147,7 @@ std::optional<HttpResponse> HttpService::refusal(const HttpRequest& request) {
   if (route == nullptr || route->needs != Needs::kNothing) {
     if (auto refused = token_refusal(request)) return refused;
   }
+  if (auto refused = guest_refusal(request, route)) return refused;
   const bool names_model = path.rfind(kPredictions, 0) == 0;
   if (names_model && path.substr(kPredictions.size()) != slots_.model()->name) {
     return http_error(404, "no_such_model", "this server has another model");
@@ -196,6 +197,28 @@ std::optional<HttpResponse> HttpService::token_refusal(const HttpRequest& reques
                          "WWW-Authenticate", R"(Basic realm="lookout", charset="UTF-8")");
 }
 
+// Where guests see nothing, they get what a page for the login is made of. Who knows the token is
+// no guest. Figures and health are asked for by programs, which have no session.
+std::optional<HttpResponse> HttpService::guest_refusal(const HttpRequest& request,
+                                                       const Route* route) {
+  if (guests_ || !access_.token.empty()) return std::nullopt;
+  const std::string path = path_of(request);
+  if (route != nullptr && (route->needs == Needs::kNothing || path == kMetrics)) {
+    return std::nullopt;
+  }
+  const bool has_data_behind_it = path == "/" || path == "/predict";
+  const bool is_page = reads(request.method) && find_page(path) != nullptr;
+  if (is_page && !has_data_behind_it) return std::nullopt;
+  if (login_ && login_->is_owner(request)) return std::nullopt;
+  if (is_page && login_) {
+    HttpResponse to_login = http_text("text/plain", "log in first\n");
+    to_login.status = 303;
+    to_login.headers.emplace_back("Location", "teach");
+    return to_login;
+  }
+  return http_error(401, "not_logged_in", "log in first, with the password of this server");
+}
+
 bool HttpService::has_rate(const HttpRequest& request) const {
   return predict_rate_ > 0 && sends(request.method) && !request.address.empty();
 }
@@ -214,6 +237,7 @@ std::optional<HttpResponse> HttpService::rate_refusal(const HttpRequest& request
 HttpService::HttpService(LiveSlots& slots, const RunInfo& info, HttpServiceOptions options)
     : slots_(slots),
       access_(std::move(options.access)),
+      guests_(options.guests),
       predict_rate_(options.predict_rate),
       predictions_(burst_of(predict_rate_), pause_of(predict_rate_)),
       max_upload_(megabytes(options.max_upload)),

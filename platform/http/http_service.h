@@ -34,6 +34,7 @@ struct HttpServiceOptions {
   std::function<std::string()> metrics;  // text for Prometheus; empty: there are none
   std::filesystem::path history;         // its folder; empty: there is none
   std::shared_ptr<HistoryReaders> history_readers;  // as HistoryService's
+  bool guests = true;                 // false: who has not logged in sees no data; needs `login`
   std::optional<LoginOptions> login;  // nothing: nobody can log in, and nothing be changed
   TeachServiceOptions teach;          // needs `login`
 };
@@ -87,6 +88,7 @@ class HttpService : public HttpHandler {
   std::vector<std::string> watch_names() const;
   std::optional<HttpResponse> page_refusal(const HttpRequest& request) const;
   std::optional<HttpResponse> token_refusal(const HttpRequest& request);
+  std::optional<HttpResponse> guest_refusal(const HttpRequest& request, const Route* route);
   bool has_rate(const HttpRequest& request) const;
   std::optional<HttpResponse> rate_refusal(const HttpRequest& request) const;
   void answer_later(const HttpRequest& request, const HttpRespond& respond);
@@ -101,6 +103,7 @@ class HttpService : public HttpHandler {
 
   LiveSlots& slots_;
   const HttpAccess access_;
+  const bool guests_;
   RateLimit failed_logins_{kGuesses, kGuessPause};
   RefusalLog refusals_;
   const int predict_rate_;

@@ -47,6 +47,10 @@ TEST_F(ResolvedRunTest, ABrokerIsDescribedWithItsPassword) {
 
 TEST_F(ResolvedRunTest, ALoginNeedsAPlaceForThePassword) {
   EXPECT_FALSE(resolve_start(options_).http_password);
+  options_.http.guests = false;
+  expect_error(ErrorKind::kConfig, HasSubstr("needs http.teach = true"),
+               [this] { resolve_start(options_); });
+  options_.http.guests = true;
   options_.http.teach = true;
   expect_error(ErrorKind::kConfig, HasSubstr("http.teach needs a password"),
                [this] { resolve_start(options_); });
