@@ -305,6 +305,7 @@ ONE_USER = {
     "pipeline/run/capture.h": "a thread with a contract",
     "pipeline/torch/operator_sampling.h": "a listener of LibTorch's calls with a contract",
     "platform/http/http_pages.h": "its .cpp is made by CMake",
+    "platform/teach/teach_error.h": "what all of the folder throw, through teach_library.h",
     "platform/http/teach_json.h": "what the routes of teaching say, apart from what they do",
     "platform/teach/lesson.h": "what a training does without an engine",
     "platform/teach/teach_preview.h": "what the routes of teaching tell",
