@@ -20,7 +20,7 @@ set -eu
 # With Debian's reference BLAS a float model takes 24 times as long. OpenBLAS is first in the list, so that
 # apt takes no other BLAS and LAPACK beside it.
 build='libopenblas0 cmake g++ libavcodec-dev libavformat-dev libavutil-dev libboost-dev
-  libcamera-dev libcli11-dev libeigen3-dev libelf-dev libfmt-dev libjpeg-dev liblbfgs-dev
+  libcamera-dev libcli11-dev libcurl4-openssl-dev libeigen3-dev libelf-dev libfmt-dev libjpeg-dev liblbfgs-dev
   libmd-dev libminizip-dev libmosquitto-dev libopencv-core-dev libopencv-highgui-dev
   libopencv-imgcodecs-dev libopencv-imgproc-dev libpng-dev libprotozero-dev libseccomp-dev
   libspdlog-dev libsqlite3-dev libswscale-dev libsystemd-dev libtiff-dev libtomlplusplus-dev

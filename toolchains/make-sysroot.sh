@@ -17,7 +17,7 @@ torch_wheel=torch-$torch_version-cp311-cp311-manylinux_2_28_aarch64.whl
 torch_sha256=62b3fd888277946918cba4478cf849303da5359f0fb4e3bfb86b0533ba2eaf8d
 
 packages='libavcodec-dev libavformat-dev libavutil-dev libbenchmark-dev libboost-dev libc6-dev
-  libcamera-dev libcli11-dev libeigen3-dev libelf-dev libfmt-dev libgmock-dev libgtest-dev
+  libcamera-dev libcli11-dev libcurl4-openssl-dev libeigen3-dev libelf-dev libfmt-dev libgmock-dev libgtest-dev
   libjpeg-dev liblbfgs-dev libmd-dev libminizip-dev libmosquitto-dev libopencv-core-dev
   libopencv-highgui-dev libopencv-imgcodecs-dev libopencv-imgproc-dev libpng-dev libprotozero-dev
   libseccomp-dev libspdlog-dev libsqlite3-dev libswscale-dev libsystemd-dev libtiff-dev
