@@ -27,6 +27,7 @@
 #include "pipeline/run/scheduling.h"
 #include "platform/cameras/camera_nodes.h"
 #include "platform/cameras/v4l2_source.h"
+#include "platform/gpio/gpio_line.h"
 #include "platform/mqtt/mqtt_client.h"
 #include "platform/reporters/snapshot_reporter.h"
 #include "platform/sources/open_source.h"
@@ -292,18 +293,23 @@ void check_output(const std::string& name, const std::string& path, const std::s
   }
 }
 
-// A camera that a running service has keeps a second run from starting, but nothing is wrong.
-Check check_run_source(const RunOptions& options, SourceOptions wanted, const Probes& probes,
-                       const std::vector<ServiceState>& services) {
-  Check check = tried("source", State::kFailure, [&] {
-    wanted.wait = false;  // an absent camera is a finding
-    return probes.try_source(options.camera.source, wanted);
-  });
+// A device that a running service has keeps a second run from starting, but nothing is wrong.
+Check unless_running(const Check& check, const std::vector<ServiceState>& services) {
   const auto running = std::find_if(services.begin(), services.end(),
                                     [](const auto& service) { return service.state == "active"; });
   const bool in_use = check.exit_status == static_cast<int>(ErrorKind::kDeviceLost);
   if (!in_use || running == services.end()) return check;
-  return {"source", State::kNote, fmt::format("{}: {} is running", check.text, running->unit)};
+  return {check.name, State::kNote, fmt::format("{}: {} is running", check.text, running->unit)};
+}
+
+Check check_run_source(const RunOptions& options, SourceOptions wanted, const Probes& probes,
+                       const std::vector<ServiceState>& services) {
+  return unless_running(tried("source", State::kFailure,
+                              [&] {
+                                wanted.wait = false;  // an absent camera is a finding
+                                return probes.try_source(options.camera.source, wanted);
+                              }),
+                        services);
 }
 
 // Schedules a thread that ends at once, not the calling one. Returns what was granted.
@@ -389,6 +395,14 @@ void check_needs(const RunOptions& options, const std::string& unit, const Probe
   // A run waits for a broker that is away, so that is no failure.
   if (!options.mqtt.url.empty()) {
     checks.push_back(tried("mqtt", State::kNote, [&] { return probes.try_mqtt(options.mqtt); }));
+  }
+  if (start.state == State::kOk && options.webhook.sends()) {
+    checks.push_back({"webhook", State::kOk,
+                      "the URL, the headers and the texts can be used; nothing was sent"});
+  }
+  if (options.gpio.line) {
+    checks.push_back(unless_running(
+        tried("gpio", State::kFailure, [&] { return probes.find_line(options.gpio); }), services));
   }
 }
 
@@ -479,6 +493,10 @@ Probes local_probes() {
     const MqttLinkOptions link = resolve_mqtt(options).value();
     const MqttClient client(link);
     return link.party.broker + " accepts the connection";
+  };
+  probes.find_line = [](const GpioOptions& gpio) {
+    return describe_gpio_line(
+        {gpio.chip, static_cast<std::uint32_t>(gpio.line.value()), gpio.active_low});
   };
   probes.services = ask_systemd;
   return probes;

@@ -52,7 +52,8 @@ struct Probes {
   std::function<std::optional<std::filesystem::path>()> base;  // as installed_base()
   // The file of the base of a head; nothing for an archive. As read_archive().
   std::function<std::optional<std::filesystem::path>(const ModelOptions&)> base_of;
-  std::function<std::string(const MqttOptions&)> try_mqtt;  // returns a sentence
+  std::function<std::string(const MqttOptions&)> try_mqtt;   // returns a sentence
+  std::function<std::string(const GpioOptions&)> find_line;  // returns the line's description
   std::function<std::vector<ServiceState>()> services;  // of lookout, started since the last boot
 };
 

@@ -75,7 +75,7 @@ std::string value_of(const Value& value, const TomlNode& node, const Origin& ori
     expect(value.elements, element.type, "an array with ");
     parts.push_back(element.text);
   }
-  return joined(parts, ",");
+  return joined(parts, value.separator);
 }
 
 // `place`: begins the sentence of an error.

@@ -574,6 +574,8 @@ void declare(Settings& settings, RunOptions& options) {
   declare(settings, options.history);
   declare(settings, options.http);
   declare(settings, options.mqtt);
+  declare(settings, options.webhook);
+  declare(settings, options.gpio);
   declare(settings, options.profile);
   declare(settings, options.log);
 }

@@ -159,6 +159,31 @@ struct MqttOptions {
   bool commands = false;
 };
 
+// Messages to a web server, see webhook_settings.h.
+struct WebhookOptions {
+  std::string url;       // empty: that of url_file
+  std::string url_file;  // its first line is the URL; both empty: nothing is sent
+  std::string method = "POST";
+  std::vector<std::string> headers;  // "Name: value"
+  std::string headers_file;          // a header on each line; empty: none
+  std::string body;                  // empty: camera, watch and state
+  std::vector<std::string> form;     // "name: value"
+  std::string picture;               // empty: none; "body"; else a field of the form
+  std::vector<std::string> states;   // that are told of; empty: all
+  std::string ca;                    // file; empty: the system's CAs
+  std::chrono::milliseconds timeout{30'000};
+
+  bool sends() const { return !url.empty() || !url_file.empty(); }
+};
+
+struct GpioOptions {
+  std::optional<int> line;  // its offset on the chip; nothing: none
+  std::string chip = "/dev/gpiochip0";
+  std::vector<std::string> states;  // labels for which the line is active
+  bool active_low = false;
+  std::string watch;  // whose state; empty: that of the only one
+};
+
 struct KeptHistory {
   std::string folder;  // empty: none is kept
   int days = 90;       // for which each change is kept
@@ -191,6 +216,8 @@ void declare(Settings& settings, EventOptions& options);
 void declare(Settings& settings, KeptHistory& options);
 void declare(Settings& settings, HttpOptions& options);
 void declare(Settings& settings, MqttOptions& options);
+void declare(Settings& settings, WebhookOptions& options);
+void declare(Settings& settings, GpioOptions& options);
 void declare(Settings& settings, ProfileOptions& options);
 void declare(Settings& settings, LogOptions& options);
 
@@ -207,6 +234,8 @@ struct RunOptions {
   KeptHistory history;
   HttpOptions http;
   MqttOptions mqtt;
+  WebhookOptions webhook;
+  GpioOptions gpio;
   ProfileOptions profile;
   LogOptions log;
   std::string config_file;            // the file that was read; empty: none

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -24,6 +25,7 @@
 #include "platform/system/service.h"
 #include "platform/system/state_folder.h"
 #include "platform/system/system_info.h"
+#include "platform/webhook/webhook_reporter.h"
 
 namespace lookout {
 namespace {
@@ -118,6 +120,67 @@ std::string read_password(const MqttOptions& options, const MqttAddress& address
       fmt::format("mqtt.password-file {}: its first line is empty", options.password_file));
 }
 
+// The lines of a file of headers.
+std::vector<std::string> read_headers(const std::string& file) {
+  std::vector<std::string> headers;
+  if (file.empty()) return headers;
+  std::istringstream lines(read_secret("webhook.headers-file", file));
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    if (!line.empty()) headers.push_back(std::move(line));
+  }
+  return headers;
+}
+
+std::optional<WebhookSettings> resolve_webhook(const RunOptions& options) {
+  const WebhookOptions& webhook = options.webhook;
+  if (!webhook.sends()) return std::nullopt;
+  if (!webhook.url.empty() && !webhook.url_file.empty()) {
+    throw config_error("webhook.url and webhook.url-file exclude each other");
+  }
+  check_webhook_module();
+  WebhookText text;
+  text.url = webhook.url;
+  text.url_is_secret = webhook.url.empty();
+  if (text.url_is_secret) text.url = read_secret_line("webhook.url-file", webhook.url_file);
+  text.method = webhook.method;
+  text.headers = webhook.headers;
+  text.secret_headers = read_headers(webhook.headers_file);
+  text.body = webhook.body;
+  text.form = webhook.form;
+  text.picture = webhook.picture;
+  text.states = webhook.states;
+  text.has_watches = !options.watches.empty() || options.http.teach;
+  WebhookSettings settings = parse_webhook(text);
+  if (!webhook.ca.empty()) read_input("webhook.ca", webhook.ca);
+  settings.connection = {webhook.ca, webhook.timeout};
+  return settings;
+}
+
+std::optional<GpioReporterOptions> resolve_gpio(const RunOptions& options) {
+  const GpioOptions& gpio = options.gpio;
+  if (!gpio.line) return std::nullopt;
+  if (gpio.states.empty()) {
+    throw config_error("gpio.line needs gpio.states: the labels for which the line is active");
+  }
+  if (std::count(gpio.states.begin(), gpio.states.end(), "unknown") > 0) {
+    throw config_error("gpio.states: the line is never active while the state is unknown");
+  }
+  const auto& watches = options.watches;
+  const bool is_known = std::any_of(watches.begin(), watches.end(), [&gpio](const auto& watch) {
+    return watch.name == gpio.watch;
+  });
+  if (gpio.watch.empty() && !watches.empty()) {
+    throw config_error("gpio.watch: name the watch whose state counts, of [watch.NAME]");
+  }
+  // One that is taught may come later.
+  if (!gpio.watch.empty() && !is_known && !options.http.teach) {
+    throw config_error(fmt::format("gpio.watch: there is no [watch.{}]", gpio.watch));
+  }
+  GpioLineOptions line{gpio.chip, static_cast<std::uint32_t>(*gpio.line), gpio.active_low};
+  return GpioReporterOptions{std::move(line), gpio.states, gpio.watch};
+}
+
 }  // namespace
 
 ResolvedRun resolve(const RunOptions& options) {
@@ -129,6 +192,7 @@ ResolvedRun resolve(const RunOptions& options) {
   const std::string& snapshots = options.events.snapshot_on_change;
   if (!snapshots.empty()) check_snapshot_folder(snapshots);
   if (!options.history.folder.empty()) check_state_folder("history.folder", options.history.folder);
+  if (run.gpio) describe_gpio_line(run.gpio->line);
   return run;
 }
 
@@ -141,6 +205,8 @@ ResolvedRun resolve_start(const RunOptions& options) {
   resolve_http(options.http, run);
   resolve_login(options, run);
   run.mqtt = resolve_mqtt(options.mqtt);
+  run.webhook = resolve_webhook(options);
+  run.gpio = resolve_gpio(options);
   if (options.camera.source == "none" && !options.watches.empty()) {
     throw config_error("[watch.NAME] is about a camera's picture: without a source there is none");
   }

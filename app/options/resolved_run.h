@@ -9,10 +9,12 @@
 
 #include "app/options/options.h"
 #include "pipeline/core/input_spec.h"
+#include "platform/gpio/gpio_reporter.h"
 #include "platform/http/http_access.h"
 #include "platform/http/http_address.h"
 #include "platform/mqtt/mqtt_link.h"
 #include "platform/system/atomic_file.h"
+#include "platform/webhook/webhook_settings.h"
 
 namespace lookout {
 
@@ -23,17 +25,19 @@ struct ResolvedRun {
   std::optional<std::string> http_password;  // the file; nothing: nobody can log in
   // As of a command; a run sets client and will. Nothing: nothing is published.
   std::optional<MqttLinkOptions> mqtt;
+  std::optional<WebhookSettings> webhook;   // nothing: no messages are sent
+  std::optional<GpioReporterOptions> gpio;  // nothing: no line is set
   std::chrono::milliseconds stats_interval{};
   bool one_picture = false;  // the source is the path of a single picture
 };
 
 // All that shows before a model is loaded, in this order: the file of the trace, what
 // resolve_start() checks, the source's pictures or camera, the folders of snapshots and of the
-// history. Throws Error.
+// history, the GPIO line. Throws Error.
 ResolvedRun resolve(const RunOptions& options);
 
-// A part of it, which changes nothing on the disk: the command, HTTP, MQTT, and that the source is
-// there. Throws Error.
+// A part of it, which changes nothing on the disk: the command, HTTP, MQTT, messages, what the
+// options say of a GPIO line, and that the source is there. Throws Error.
 ResolvedRun resolve_start(const RunOptions& options);
 
 // A part of that. Nothing when no broker is set. Throws Error(kUnsupported) when libmosquitto or

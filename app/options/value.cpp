@@ -252,6 +252,24 @@ Value list(std::vector<std::string>& member, const std::string& expected,
   return value;
 }
 
+Value lines(std::vector<std::string>& member, const std::string& expected,
+            const std::string& placeholder) {
+  Value value = parsed(member, expected, placeholder,
+                       [](const std::string& text) -> std::optional<std::vector<std::string>> {
+                         if (text.find('\0') != text.npos) return std::nullopt;
+                         std::vector<std::string> parts;
+                         std::istringstream all(text);
+                         for (std::string line; std::getline(all, line);) {
+                           if (!line.empty()) parts.push_back(std::move(line));
+                         }
+                         return parts;
+                       });
+  value.accepted = {TomlType::kString, TomlType::kArray};
+  value.elements = {TomlType::kString};
+  value.separator = "\n";
+  return value;
+}
+
 Value repeated_files(std::vector<std::string>& member) {
   Value value;
   value.set = [&member](const std::string& text) {

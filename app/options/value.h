@@ -28,7 +28,8 @@ struct Value {
   std::vector<TomlType> accepted{TomlType::kString};  // types that a configuration file may use
   // What an array in a configuration file may hold.
   std::vector<TomlType> elements{TomlType::kInteger, TomlType::kFloat};
-  bool repeatable = false;  // may be typed several times in a command line
+  const char* separator = ",";  // between them, where they become one text
+  bool repeatable = false;      // may be typed several times in a command line
   // An empty variable of the environment is an error, else it counts as not set.
   bool needs_text = false;
 };
@@ -111,6 +112,11 @@ Value numbers(std::vector<int>& member, int min, int max, const std::string& wha
 // Texts, "TEXT,TEXT", of which each `is_part`; in a file also an array of them.
 Value list(std::vector<std::string>& member, const std::string& expected,
            const std::string& placeholder, bool (*is_part)(const std::string& text));
+
+// Texts, one on each line; in a file also an array of them. `expected`: "headers, one on each
+// line".
+Value lines(std::vector<std::string>& member, const std::string& expected,
+            const std::string& placeholder);
 
 // A file each time that the flag or argument is given.
 Value repeated_files(std::vector<std::string>& member);

@@ -14,6 +14,7 @@
 #include "pipeline/core/error.h"
 #include "pipeline/core/log.h"
 #include "pipeline/run/open_model.h"
+#include "platform/gpio/gpio_reporter.h"
 #include "platform/history/history_reporter.h"
 #include "platform/http/http_reporter.h"
 #include "platform/mqtt/home_assistant.h"
@@ -29,6 +30,7 @@
 #include "platform/system/results_output.h"
 #include "platform/system/system_info.h"
 #include "platform/teach/teach_reporter.h"
+#include "platform/webhook/webhook_reporter.h"
 
 namespace lookout {
 namespace {
@@ -277,6 +279,20 @@ std::unique_ptr<Reporter> make_mqtt_reporter(const ReporterParts& run,
   return std::make_unique<MqttReporter>(std::move(link), std::move(feed), open_mosquitto, counters);
 }
 
+// Null when no messages are to be sent.
+std::unique_ptr<Reporter> make_webhook_reporter(const ReporterParts& run,
+                                                const std::shared_ptr<WebhookCounters>& counters) {
+  if (!run.resolved.webhook) return nullptr;
+  if (run.info.source.empty()) {
+    log_warn("webhook: without a source there is nothing to send");
+    return nullptr;
+  }
+  WebhookReporterOptions webhook;
+  webhook.camera = run.info.camera;
+  webhook.view = first_view(run);
+  return std::make_unique<WebhookReporter>(*run.resolved.webhook, std::move(webhook), counters);
+}
+
 // Opens the library of what owners teach. Whatever is wrong with it, the run goes on: there is no
 // Teaching then.
 TeachServiceOptions open_teaching(const ReporterParts& run) {
@@ -312,6 +328,7 @@ TeachServiceOptions open_teaching(const ReporterParts& run) {
 // What the HTTP server and other reporters share.
 struct SharedWithHttp {
   std::shared_ptr<const MqttCounters> mqtt;        // null: nothing is published
+  std::shared_ptr<const WebhookCounters> webhook;  // null: no messages are sent
   std::shared_ptr<const HistoryCounters> history;  // null: nothing is remembered
   std::shared_ptr<HistoryReaders> readers;
 };
@@ -365,8 +382,8 @@ std::unique_ptr<Reporter> make_http_reporter(const ReporterParts& run,
       return read_event_picture(folder, watch, number);
     };
   }
-  MetricSources metrics{
-      run.operators, [] { return read_machine_state(); }, &run.pictures, {}, api_usage};
+  MetricSources metrics{run.operators, [] { return read_machine_state(); }, &run.pictures, {}, {},
+                        api_usage};
   if (shared.history) {
     metrics.history = [counters = shared.history, folder = run.options.history.folder] {
       return figures_of(*counters, folder);
@@ -374,6 +391,11 @@ std::unique_ptr<Reporter> make_http_reporter(const ReporterParts& run,
   }
   if (const auto mqtt = shared.mqtt) {
     metrics.mqtt = [mqtt] { return MqttFigures{mqtt->publishes, mqtt->messages, mqtt->dropped}; };
+  }
+  if (const auto webhook = shared.webhook) {
+    metrics.webhook = [webhook] {
+      return WebhookFigures{webhook->sent, webhook->failed, webhook->dropped};
+    };
   }
   return std::make_unique<HttpReporter>(std::move(sockets), run.info, std::move(service), limits,
                                         std::move(metrics));
@@ -428,10 +450,8 @@ RunReporters make_reporters(const ReporterParts& run) {
     log.summary = !shows_picture(run);
     if (isatty(STDERR_FILENO) == 1) log.terminal = STDERR_FILENO;
     add(std::make_unique<LogReporter>(log));
-    if (!add(make_history_reporter(run, history_readers, history_counters))) {
-      history_counters.reset();
-    }
-  } else {
+  }
+  if (!has_source || !add(make_history_reporter(run, history_readers, history_counters))) {
     history_counters.reset();
   }
   add(std::make_unique<OperatorReporter>(run.operators, run.options.profile.op_rows,
@@ -440,11 +460,15 @@ RunReporters make_reporters(const ReporterParts& run) {
   add(make_trial_reporter(run.trials, has_source, run.info.live));
   auto counters = std::make_shared<MqttCounters>();
   if (!add(make_mqtt_reporter(run, counters))) counters.reset();
+  auto messages = std::make_shared<WebhookCounters>();
+  if (!add(make_webhook_reporter(run, messages))) messages.reset();
+  if (has_source && run.resolved.gpio) add(std::make_unique<GpioReporter>(*run.resolved.gpio));
   auto sockets = std::make_unique<ListenSockets>(run.resolved.http_address);
   TeachServiceOptions teach = sockets->fds().empty() ? TeachServiceOptions() : open_teaching(run);
   if (teach.teaching) add(std::make_unique<TeachReporter>(teach.teaching, first_view(run)));
   reporters.take_pictures = add(make_http_reporter(
-      run, std::move(sockets), {counters, history_counters, history_readers}, std::move(teach)));
+      run, std::move(sockets), {counters, messages, history_counters, history_readers},
+      std::move(teach)));
   if (!has_source && !reporters.take_pictures) {
     throw Error(ErrorKind::kConfig,
                 "there is neither a source nor an HTTP server: --http 127.0.0.1:8090 starts one");

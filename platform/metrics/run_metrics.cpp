@@ -164,6 +164,17 @@ void append_mqtt(const MqttFigures& mqtt, const MetricLabels& camera, MetricsTex
                camera, mqtt.dropped);
 }
 
+void append_webhook(const WebhookFigures& webhook, const MetricLabels& camera, MetricsText& text) {
+  text.counter("lookout_webhook_messages_total", "Messages that the web server took.", camera,
+               webhook.sent);
+  text.counter("lookout_webhook_failed_total",
+               "Requests that failed or were refused; of a message there may be several.", camera,
+               webhook.failed);
+  text.counter("lookout_webhook_dropped_total",
+               "Messages that were not sent: a newer one came first, or they were refused.", camera,
+               webhook.dropped);
+}
+
 }  // namespace
 
 RunMetrics::RunMetrics(const RunInfo& info, MetricSources sources)
@@ -421,6 +432,7 @@ std::string RunMetrics::text() const {
   }
   if (sources_.mqtt) append_mqtt(sources_.mqtt(), camera_, text);
   if (sources_.history) append_history(sources_.history(), camera_, text);
+  if (sources_.webhook) append_webhook(sources_.webhook(), camera_, text);
   if (sources_.machine) append_machine(sources_.machine(), text);
   append_process(text);
   return text.text();

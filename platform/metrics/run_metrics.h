@@ -37,12 +37,19 @@ struct HistoryFigures {
   std::uint64_t bytes = 0;      // of the database now
 };
 
+struct WebhookFigures {
+  std::uint64_t sent = 0;
+  std::uint64_t failed = 0;
+  std::uint64_t dropped = 0;
+};
+
 // Read when somebody asks, by the thread that does. Empty: there are none.
 struct MetricSources {
   std::function<OperatorTable()> operators;
   std::function<MachineState()> machine;
   const PictureQueue* pictures = nullptr;  // outlives the metrics
   std::function<MqttFigures()> mqtt;
+  std::function<WebhookFigures()> webhook;
   std::function<std::map<std::string, std::uint64_t>()> api_usage;  // as of open_model.h
   std::function<HistoryFigures()> history{};
 };

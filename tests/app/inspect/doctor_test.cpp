@@ -211,6 +211,28 @@ TEST_F(DoctorTest, ABrokerIsTriedAndIsNoFailureWhenItIsAway) {
   EXPECT_EQ(diagnosis.exit_status, 0);
 }
 
+TEST_F(DoctorTest, MessagesAreToldOfWhenTheyCouldBeSent) {
+  options_.webhook.url = "http://host";
+  EXPECT_EQ(check(diagnose(), "webhook").state, State::kOk);
+  probes_.resolve_start = [](const RunOptions&) { throw Error(ErrorKind::kConfig, "this is why"); };
+  const Diagnosis wrong = diagnose();
+  EXPECT_EQ(wrong.exit_status, 78);
+  EXPECT_EQ(to_text(wrong).find("webhook"), std::string::npos);
+}
+
+TEST_F(DoctorTest, ALineThatTheServiceHasIsNoFailure) {
+  options_.gpio.line = 17;
+  probes_.find_line = [](const GpioOptions& gpio) { return "line " + std::to_string(*gpio.line); };
+  EXPECT_EQ(check(diagnose(), "gpio").text, "line 17");
+  probes_.find_line = [](const GpioOptions&) -> std::string {
+    throw Error(ErrorKind::kDeviceLost, "this is why");
+  };
+  EXPECT_EQ(diagnose().exit_status, 69);
+  put("run/systemd/system/x", "");
+  EXPECT_EQ(diagnose().exit_status, 0);
+  EXPECT_EQ(check(diagnose(), "gpio").text, "this is why: lookout.service is running");
+}
+
 TEST_F(DoctorTest, AFolderThatTakesNoSnapshotsIsAFailure) {
   options_.events.snapshot_on_change = root_ / "no/pictures";
   const Diagnosis diagnosis = diagnose();

@@ -27,6 +27,28 @@ void expect_equal(const HttpOptions& a, const HttpOptions& b) {
   EXPECT_EQ(a.viewers, b.viewers);
 }
 
+void expect_equal(const WebhookOptions& a, const WebhookOptions& b) {
+  EXPECT_EQ(a.url, b.url);
+  EXPECT_EQ(a.url_file, b.url_file);
+  EXPECT_EQ(a.method, b.method);
+  EXPECT_EQ(a.headers, b.headers);
+  EXPECT_EQ(a.headers_file, b.headers_file);
+  EXPECT_EQ(a.body, b.body);
+  EXPECT_EQ(a.form, b.form);
+  EXPECT_EQ(a.picture, b.picture);
+  EXPECT_EQ(a.states, b.states);
+  EXPECT_EQ(a.ca, b.ca);
+  EXPECT_EQ(a.timeout, b.timeout);
+}
+
+void expect_equal(const GpioOptions& a, const GpioOptions& b) {
+  EXPECT_EQ(a.line, b.line);
+  EXPECT_EQ(a.chip, b.chip);
+  EXPECT_EQ(a.states, b.states);
+  EXPECT_EQ(a.active_low, b.active_low);
+  EXPECT_EQ(a.watch, b.watch);
+}
+
 void expect_equal(const RunOptions& a, const RunOptions& b) {
   EXPECT_EQ(a.camera.source, b.camera.source);
   EXPECT_EQ(a.model.file, b.model.file);
@@ -69,6 +91,8 @@ void expect_equal(const RunOptions& a, const RunOptions& b) {
   EXPECT_EQ(a.events.snapshot_cooldown, b.events.snapshot_cooldown);
   EXPECT_EQ(a.events.snapshot_limit, b.events.snapshot_limit);
   expect_equal(a.http, b.http);
+  expect_equal(a.webhook, b.webhook);
+  expect_equal(a.gpio, b.gpio);
   EXPECT_EQ(a.results.overlay, b.results.overlay);
   EXPECT_EQ(a.log.stats_interval, b.log.stats_interval);
   EXPECT_EQ(a.camera.timeout, b.camera.timeout);
@@ -98,6 +122,18 @@ TEST(Configuration, DefaultsWhereNothingIsSaid) {
   expect_equal(parse_run({}), RunOptions());
   expect_equal(parse_run({"run"}), RunOptions());
   expect_equal(parse_file(""), RunOptions());
+}
+
+TEST(Configuration, TextsOfAListMayHaveCommas) {
+  const RunOptions options =
+      parse_file("[webhook]\nheaders = ['Title: a, b', 'Tags: c']\nform = 'one: 1'\n");
+  EXPECT_EQ(options.webhook.headers, std::vector<std::string>({"Title: a, b", "Tags: c"}));
+  EXPECT_EQ(options.webhook.form, std::vector<std::string>({"one: 1"}));
+  EXPECT_EQ(parse_run({"--set", "gpio.states=open, wide\najar"}).gpio.states,
+            std::vector<std::string>({"open, wide", "ajar"}));
+  expect_refused("[webhook]\nheaders = [1]\n",
+                 ":2: webhook.headers: expected headers, as in Title: {camera}, one on each line, "
+                 "not an array with an integer");
 }
 
 const std::string kShipped = std::string(LOOKOUT_DEPLOY) + "/lookout.toml";

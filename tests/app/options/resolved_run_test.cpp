@@ -45,6 +45,42 @@ TEST_F(ResolvedRunTest, ABrokerIsDescribedWithItsPassword) {
   EXPECT_EQ(link.party.broker, "mqtt://broker:1883");
 }
 
+TEST_F(ResolvedRunTest, MessagesHaveTheirSecretsOfFiles) {
+  EXPECT_FALSE(resolve_start(options_).webhook);
+  options_.webhook.url_file = directory_.write("url", "https://host/secret\nmore\n");
+  options_.webhook.headers_file = directory_.write("headers", "A: 1\r\n\nB: 2\n");
+  options_.webhook.timeout = std::chrono::seconds(5);
+  const WebhookSettings settings = resolve_start(options_).webhook.value();
+  EXPECT_EQ(settings.host, "host");
+  EXPECT_EQ(settings.url.fill({}), "https://host/secret");
+  EXPECT_EQ(settings.secret_headers, std::vector<std::string>({"A: 1", "B: 2"}));
+  EXPECT_EQ(settings.connection.timeout, std::chrono::seconds(5));
+  options_.webhook.url = "https://host";
+  expect_error(ErrorKind::kConfig, HasSubstr("exclude each other"),
+               [this] { resolve_start(options_); });
+}
+
+TEST_F(ResolvedRunTest, ALineNeedsStatesAndOneWatch) {
+  EXPECT_FALSE(resolve_start(options_).gpio);
+  options_.gpio.line = 17;
+  const auto resolve_it = [this] { resolve_start(options_); };
+  expect_error(ErrorKind::kConfig, HasSubstr("gpio.line needs gpio.states"), resolve_it);
+  options_.gpio.states = {"unknown"};
+  expect_error(ErrorKind::kConfig, HasSubstr("never active"), resolve_it);
+  options_.gpio.states = {"open"};
+  options_.gpio.active_low = true;
+  const GpioReporterOptions gpio = resolve_start(options_).gpio.value();
+  EXPECT_EQ(gpio.line.line, 17U);
+  EXPECT_EQ(gpio.line.chip, "/dev/gpiochip0");
+  EXPECT_TRUE(gpio.line.active_low);
+  options_.watches.emplace_back().name = "gate";
+  expect_error(ErrorKind::kConfig, HasSubstr("name the watch"), resolve_it);
+  options_.gpio.watch = "door";
+  expect_error(ErrorKind::kConfig, HasSubstr("there is no [watch.door]"), resolve_it);
+  options_.gpio.watch = "gate";
+  EXPECT_EQ(resolve_start(options_).gpio.value().watch, "gate");
+}
+
 TEST_F(ResolvedRunTest, ALoginNeedsAPlaceForThePassword) {
   EXPECT_FALSE(resolve_start(options_).http_password);
   options_.http.guests = false;
