@@ -377,10 +377,11 @@ for stage in "${stages[@]}"; do
     check tests/fuzz/fuzz.sh
     ;;
   network)
-    say 'cameras of RTSP and HTTP'
+    say 'cameras of RTSP and HTTP, messages to web servers'
     need_program
     check /usr/bin/python3 tests/network/network_test.py
     check /usr/bin/python3 tests/network/proxy_test.py
+    check /usr/bin/python3 tests/network/webhook_test.py
     ;;
   predict)
     say 'pictures over HTTP'
