@@ -109,9 +109,10 @@ check_fields() {
   depends=$(dpkg-deb -f "$program_deb" Depends)
   one_engine=", lookout-torch (= $version) | lookout-onnxruntime (= $version)"
   [[ $depends = *"$one_engine"* ]] || fail "the program does not depend on an engine of its version: $depends"
-  ! grep -E 'opencv|libav|libsw|libcamera|mosquitto|lookout' <<< "${depends/"$one_engine"/}" ||
-    fail 'the package cannot be had without windows, videos, MQTT, libcamera or both engines'
+  ! grep -E 'opencv|libav|libsw|libcamera|mosquitto|libcurl|lookout' <<< "${depends/"$one_engine"/}" ||
+    fail 'the package cannot be had without windows, videos, MQTT, messages, libcamera or both engines'
   dpkg-deb -f "$program_deb" Suggests | grep -q libmosquitto1 || fail 'the package does not suggest libmosquitto1'
+  dpkg-deb -f "$program_deb" Suggests | grep -q libcurl4 || fail 'the package does not suggest libcurl4'
   # Debian's would be the wrong one on Raspberry Pi OS.
   ! dpkg-deb -f "$program_deb" Suggests Recommends | grep 'libcamera[0-9]' || fail 'the package asks for a libcamera'
   depends="lookout (= $version), libc6 "
@@ -186,7 +187,7 @@ package() {
   for file in etc/lookout/lookout.toml usr/share/lookout/selftest.pt usr/share/man/man1/lookout.1.gz \
     usr/share/bash-completion/completions/lookout usr/share/doc/lookout/{copyright,README.md} \
     usr/lib/udev/rules.d/60-lookout.rules usr/share/lookout/libcamera/libcamera_module.{cpp,h} usr/lib/lookout/libcamera/build \
-    usr/lib/lookout/lookout-{decoder,overlay,stream-decoder} usr/lib/lookout/liblookout-{mqtt,onnxruntime,torch,video}.so \
+    usr/lib/lookout/lookout-{decoder,overlay,stream-decoder} usr/lib/lookout/liblookout-{mqtt,onnxruntime,torch,video,webhook}.so \
     usr/share/doc/lookout-torch/{copyright,libtorch-notices.gz} \
     usr/share/doc/lookout-onnxruntime/{copyright,LICENSE,ThirdPartyNotices.txt.gz} \
     $(printf 'usr/lib/lookout/libcamera/%s.so ' "${libcameras[@]}"); do

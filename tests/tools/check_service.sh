@@ -132,4 +132,11 @@ exposed() {
 }
 exposed network-camera.conf 13
 exposed mqtt.conf 13
+exposed webhook.conf 13
+# A chip is allowed by its file alone, and only where the example is installed.
+exposed gpio.conf 5
+! grep -i gpio "$made/lookout.service" || fail 'the service may use GPIO without its drop-in'
+for line in 'DeviceAllow=/dev/gpiochip0 rw' SupplementaryGroups=gpio; do
+  grep -qx "$line" "$deploy/gpio.conf" || fail "gpio.conf: no $line"
+done
 exit $status
