@@ -282,7 +282,13 @@ std::unique_ptr<Reporter> make_mqtt_reporter(const ReporterParts& run,
 // Null when no messages are to be sent.
 std::unique_ptr<Reporter> make_webhook_reporter(const ReporterParts& run,
                                                 const std::shared_ptr<WebhookCounters>& counters) {
-  if (!run.resolved.webhook) return nullptr;
+  if (!run.resolved.webhook) {
+    const WebhookOptions& webhook = run.options.webhook;
+    const bool is_meant = !webhook.body.empty() || !webhook.form.empty() ||
+                          !webhook.headers.empty() || !webhook.picture.empty();
+    if (is_meant) log_warn("webhook: nothing is sent without webhook.url or webhook.url-file");
+    return nullptr;
+  }
   if (run.info.source.empty()) {
     log_warn("webhook: without a source there is nothing to send");
     return nullptr;
@@ -291,6 +297,19 @@ std::unique_ptr<Reporter> make_webhook_reporter(const ReporterParts& run,
   webhook.camera = run.info.camera;
   webhook.view = first_view(run);
   return std::make_unique<WebhookReporter>(*run.resolved.webhook, std::move(webhook), counters);
+}
+
+// Null when no line is to be set.
+std::unique_ptr<Reporter> make_gpio_reporter(const ReporterParts& run) {
+  if (!run.resolved.gpio) {
+    if (!run.options.gpio.states.empty()) log_warn("gpio.states does nothing without gpio.line");
+    return nullptr;
+  }
+  if (run.info.source.empty()) {
+    log_warn("gpio: without a source there is no state for a line");
+    return nullptr;
+  }
+  return std::make_unique<GpioReporter>(*run.resolved.gpio);
 }
 
 // Opens the library of what owners teach. Whatever is wrong with it, the run goes on: there is no
@@ -462,7 +481,7 @@ RunReporters make_reporters(const ReporterParts& run) {
   if (!add(make_mqtt_reporter(run, counters))) counters.reset();
   auto messages = std::make_shared<WebhookCounters>();
   if (!add(make_webhook_reporter(run, messages))) messages.reset();
-  if (has_source && run.resolved.gpio) add(std::make_unique<GpioReporter>(*run.resolved.gpio));
+  add(make_gpio_reporter(run));
   auto sockets = std::make_unique<ListenSockets>(run.resolved.http_address);
   TeachServiceOptions teach = sockets->fds().empty() ? TeachServiceOptions() : open_teaching(run);
   if (teach.teaching) add(std::make_unique<TeachReporter>(teach.teaching, first_view(run)));
