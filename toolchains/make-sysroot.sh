@@ -8,13 +8,10 @@
 # DIR is by default where aarch64-linux-gnu.cmake looks: sysroot-SUITE in ${LOOKOUT_CACHE}, or in
 # lookout/ of ${XDG_CACHE_HOME} or ~/.cache. The wheel is kept there too. Does nothing when DIR is
 # up to date; to take over Debian's latest updates, delete DIR and run again.
-# shellcheck disable=SC2016,SC2086  # hooks and formats for others to expand; lists to be split
+# shellcheck disable=SC2016,SC2046,SC2086  # hooks and formats for others to expand; lists to be split
 set -eu
 
 debian_keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-torch_version=2.9.1
-torch_wheel=torch-$torch_version-cp311-cp311-manylinux_2_28_aarch64.whl
-torch_sha256=62b3fd888277946918cba4478cf849303da5359f0fb4e3bfb86b0533ba2eaf8d
 
 packages='libavcodec-dev libavformat-dev libavutil-dev libbenchmark-dev libboost-dev libc6-dev
   libcamera-dev libcli11-dev libcurl4-openssl-dev libeigen3-dev libelf-dev libfmt-dev libgmock-dev libgtest-dev
@@ -88,20 +85,6 @@ rm -rf "$new"
 "$(dirname "$0")/mirrors.sh" "$suite" > "$tmp/sources.list" || die 'no mirror is known'
 apt-config dump | grep -E '^Acquire::(http|https|Retries|Check)' > "$tmp/apt.conf" || :
 
-# Verified also when it comes from the cache.
-wheel_is_good() {
-  echo "$torch_sha256  $cache/$torch_wheel" | sha256sum --check --status 2>/dev/null
-}
-if ! wheel_is_good; then
-  rm -f "$cache/$torch_wheel"
-  python3 -m pip download --quiet --no-deps --only-binary=:all: --python-version 3.11 \
-    --platform manylinux_2_28_aarch64 --dest "$cache" torch==$torch_version
-  wheel_is_good || {
-    rm -f "$cache/$torch_wheel"
-    die "the wheel $torch_wheel is not the one that is pinned here"
-  }
-fi
-
 mmdebstrap --mode=root --variant=extract --architectures=arm64 --quiet \
   --keyring=$debian_keyring \
   --aptopt="$tmp/apt.conf" \
@@ -130,51 +113,17 @@ for lib in blas lapack; do
   ln -snf $lib/lib$lib.so.3 "$new/usr/lib/aarch64-linux-gnu/lib$lib.so.3"
 done
 
-# OpenCV's source, Debian's patches applied; of its modules those that lookout uses. In parts, since
-# there are mirrors that lack some .dsc.
-sed "s,^deb ,deb-src [signed-by=$debian_keyring] ," "$tmp/sources.list" > "$tmp/source.list"
-mkdir -p "$tmp/apt/lists/partial" "$tmp/apt/archives/partial" "$tmp/opencv/contrib"
-(
-  cd "$tmp"
-  set -- -qq -o Dir::Etc::SourceList="$tmp/source.list" -o Dir::Etc::SourceParts=/dev/null \
-    -o Dir::State="$tmp/apt" -o Dir::State::status=/dev/null -o Dir::Cache="$tmp/apt" \
-    -o APT::Sandbox::User=root
-  apt-get "$@" update
-  apt-get "$@" source --download-only --tar-only opencv
-  apt-get "$@" source --download-only --diff-only opencv
-  tar -xf opencv_*.orig.tar.xz -C opencv --strip-components=1
-  tar -xf opencv_*.orig-contrib.tar.xz -C opencv/contrib --strip-components=1
-  tar -xf opencv_*.debian.tar.xz -C opencv
-  while read -r patch; do
-    patch -s -p1 -d opencv < "opencv/debian/patches/$patch"
-  done < opencv/debian/patches/series
-)
-opencv=$new/usr/src/opencv
-mkdir -p "$opencv/modules"
-for part in CMakeLists.txt COPYRIGHT LICENSE cmake data doc include platforms \
-    modules/core modules/imgcodecs modules/imgproc; do
-  mv "$tmp/opencv/$part" "$opencv/$part"
-done
-
-# All libraries in one folder: libtorch_cpu.so finds the others by its RPATH, which has $ORIGIN.
-# Its copies of fmt, protobuf and pybind11 would hide Debian's, of other versions.
-libtorch=$new/opt/libtorch
-mkdir -p "$libtorch"
-unzip -q "$cache/$torch_wheel" 'torch/include/*' 'torch/lib/*.so' 'torch/share/cmake/*' \
-  'torch.libs/*' '*.dist-info/licenses/*' \
-  -x 'torch/lib/libtorch_python.so' 'torch/lib/libshm.so' 'torch/lib/libtorch_global_deps.so' \
-  'torch/include/fmt/*' 'torch/include/google/*' 'torch/include/pybind11/*' \
-  -d "$tmp"
-mv "$tmp/torch/include" "$tmp/torch/lib" "$tmp/torch/share" "$tmp"/*.dist-info/licenses "$libtorch"
-mv "$tmp/torch.libs"/* "$libtorch/lib"
+here=$(dirname "$0")
+"$here/get-opencv.sh" "$suite" "$new/usr/src/opencv"
+"$here/get-libtorch.sh" aarch64 "$new/opt/libtorch"
 
 # libcamera of the suite's backports, for which the package has a module, too.
-set -- $("$(dirname "$0")/get-libcamera.sh" "$suite-backports" "$tmp/libcamera")
+set -- $("$here/get-libcamera.sh" "$suite-backports" "$tmp/libcamera" arm64)
 mkdir "$new/opt/libcamera"
 mv "$tmp/libcamera" "$new/opt/libcamera/$1"
 
 # Also an engine, of a package of its own.
-"$(dirname "$0")/get-onnxruntime.sh" aarch64 "$new/opt/onnxruntime"
+"$here/get-onnxruntime.sh" aarch64 "$new/opt/onnxruntime"
 
 # Libraries choose kernels by these: let the emulator show them a Raspberry Pi 4.
 mkdir -p "$new/proc" "$new/sys/devices/system/cpu"
@@ -187,7 +136,7 @@ for list in possible present online; do
   echo 0-3 > "$new/sys/devices/system/cpu/$list"
 done
 
-printf '%s\n' "suite=$suite" "gcc=$gcc" "libtorch=$torch_version" "stamp=$stamp" \
+printf '%s\n' "suite=$suite" "gcc=$gcc" "libtorch=$(cat "$new/opt/libtorch/version")" "stamp=$stamp" \
   > "$new/lookout-sysroot"
 rm -rf "$root"
 mv "$new" "$root"

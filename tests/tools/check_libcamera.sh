@@ -18,7 +18,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 for suite; do
-  version=$(toolchains/get-libcamera.sh "$suite" "$work/$suite")
+  version=$(toolchains/get-libcamera.sh "$suite" "$work/$suite" arm64)
   libraries=$work/$suite/usr/lib/aarch64-linux-gnu
   # The libraries' own needs are not looked at.
   $compiler -std=c++17 -O2 -Wall -Wextra -Wpedantic -Werror -fPIC -shared \
