@@ -19,6 +19,9 @@ esac
 fast_seconds=200
 slow_seconds=550
 build_mb=90
+if [ "$(uname -m)" = aarch64 ]; then  # estimated: of a Raspberry Pi 5 and 4
+  fast_seconds=450 slow_seconds=1200
+fi
 
 if [ ! -e build/host/app/lookout ]; then
   processors=$(nproc)

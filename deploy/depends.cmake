@@ -1,5 +1,6 @@
 # Run by CPack on the staged files: Depends is what the shared libraries that they need come from,
-# as the sysroot's packages say (their shlibs files, by make-sysroot.sh). Strips the programs.
+# as the sysroot's packages say (their shlibs files, by make-sysroot.sh), or without one this machine's.
+# Strips the programs.
 #
 # What only the parts that the program can do without need is suggested: apt installs what is
 # recommended, and a machine without a screen should not get Qt, one without videos no FFmpeg.
@@ -14,14 +15,25 @@ execute_process(
     "${_program}/usr/lib/lookout/lookout-decoder"
     "${_program}/usr/lib/lookout/lookout-stream-decoder" ${_suggesting} ${_libcamera} ${_engine_modules}
   COMMAND_ERROR_IS_FATAL ANY)
-if(NOT EXISTS "${CPACK_LOOKOUT_SYSROOT}/shlibs")
+set(_shlibs)
+set(_sysroot_libraries)
+if(NOT CPACK_LOOKOUT_SYSROOT)
+  # Their symbols files, which dpkg-shlibdeps would take, ask for older versions: so both builds ask for the same.
+  file(GLOB _files /var/lib/dpkg/info/*.shlibs)
+  foreach(_file IN LISTS _files)
+    file(READ "${_file}" _lines)
+    string(APPEND _shlibs "${_lines}")
+  endforeach()
+elseif(EXISTS "${CPACK_LOOKOUT_SYSROOT}/shlibs")
+  file(READ "${CPACK_LOOKOUT_SYSROOT}/shlibs" _shlibs)
+  set(_sysroot_libraries "-l${CPACK_LOOKOUT_SYSROOT}/usr/lib/aarch64-linux-gnu")
+else()
   message(FATAL_ERROR "${CPACK_LOOKOUT_SYSROOT} has no list of shlibs: run make-sysroot.sh again")
 endif()
 
 set(_work "${CPACK_TEMPORARY_DIRECTORY}.depends")
-file(WRITE "${_work}/debian/control" "Source: lookout\n\nPackage: lookout\nArchitecture: arm64\n")
+file(WRITE "${_work}/debian/control" "Source: lookout\n\nPackage: lookout\nArchitecture: ${CPACK_LOOKOUT_ARCHITECTURE}\n")
 # Those of the packages themselves ask for nothing: an engine asks for the program's version.
-file(READ "${CPACK_LOOKOUT_SYSROOT}/shlibs" _shlibs)
 file(GLOB _libraries "${CPACK_TEMPORARY_DIRECTORY}/*/usr/lib/lookout/*.so.*")
 foreach(_library IN LISTS _libraries)
   string(REGEX REPLACE ".*/([^/]+)\\.so\\.([^/]+)$" "\\1 \\2" _library "${_library}")
@@ -36,9 +48,9 @@ function(find_packages package)
   set(_stage "${CPACK_TEMPORARY_DIRECTORY}/${package}")
   file(MAKE_DIRECTORY "${_stage}/DEBIAN")  # so that $ORIGIN is understood
   execute_process(
-    COMMAND "${CMAKE_COMMAND}" -E env DEB_HOST_ARCH=arm64
+    COMMAND "${CMAKE_COMMAND}" -E env DEB_HOST_ARCH=${CPACK_LOOKOUT_ARCHITECTURE}
       dpkg-shlibdeps -O --warnings=1 "-l${_stage}/usr/lib/lookout" "-l${_program}/usr/lib/lookout"
-      "-l${CPACK_LOOKOUT_SYSROOT}/usr/lib/aarch64-linux-gnu" -dDepends ${ARGN}
+      ${_sysroot_libraries} -dDepends ${ARGN}
     WORKING_DIRECTORY "${_work}"
     OUTPUT_VARIABLE _found ERROR_VARIABLE _errors RESULT_VARIABLE _status)
   file(REMOVE_RECURSE "${_stage}/DEBIAN")

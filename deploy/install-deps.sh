@@ -13,6 +13,7 @@
 #   install-deps.sh --mqtt    to test MQTT with the broker mosquitto
 #   install-deps.sh --fleet   to test the rules and the dashboard with Prometheus
 #   install-deps.sh --page    to test the page of the HTTP server in a browser
+#   install-deps.sh --package to make packages for this machine's own system
 #   install-deps.sh --target  to build, test and package for the Raspberry Pi 4, on this machine
 #   install-deps.sh --root    to test on Debian 13 in a root of its own
 set -eu
@@ -26,6 +27,10 @@ build='libopenblas0 cmake g++ libavcodec-dev libavformat-dev libavutil-dev libbo
   libspdlog-dev libsqlite3-dev libswscale-dev libsystemd-dev libtiff-dev libtomlplusplus-dev
   libtorch-dev liburiparser-dev libutf8proc-dev libwebp-dev libyaml-dev ninja-build
   nlohmann-json3-dev pkg-config python3-pip unzip'
+# Debian's LibTorch for arm64 runs no quantized archive: there it is that of PyPI, on boards with the memory for it.
+case $(uname -m) in
+aarch64) build=$(echo "$build" | sed 's/libtorch-dev//') ;;
+esac
 models='libopenblas0 python3 python3-numpy python3-pil python3-torch python3-torchvision python3-venv'
 test='apt-utils ccache curl ffmpeg gpg gpgv jq libfaketime libgmock-dev libgtest-dev libx11-dev locales openssl python3
   python3-torch python3-venv python3-yaml rsync strace unzip xvfb zlib1g-dev'
@@ -36,21 +41,29 @@ page='chromium chromium-driver fonts-dejavu-core nginx python3-pil python3-selen
 target='arch-test binutils-aarch64-linux-gnu ccache clang-19 cmake cpio debian-archive-keyring
   dpkg-dev e2fsprogs g++-aarch64-linux-gnu git help2man kmod lintian lld-19 llvm-19 mmdebstrap
   ninja-build patch pkg-config python3 python3-pip qemu-system-arm qemu-user-static unzip xz-utils'
+package='ccache debian-archive-keyring dpkg-dev git help2man patch patchelf xz-utils'
 network='ffmpeg gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good
   gstreamer1.0-plugins-ugly nginx python3 python3-gi python3-pil python3-requests'
 mqtt='ca-certificates mosquitto openssl python3 python3-jsonschema python3-paho-mqtt'
 fleet='prometheus python3 python3-venv'
 root='debian-archive-keyring mmdebstrap'
 
-# ONNX Runtime, which Debian 12 lacks, comes from PyPI; what is built without it runs TorchScript alone.
-# get_onnxruntime [--size]
-get_onnxruntime() {
+# ONNX Runtime, which Debian 12 lacks, comes from PyPI; what is built without it runs TorchScript alone. So does
+# LibTorch on arm64, to compile with which takes 1.1 GB; without it, no TorchScript.
+# get_engines [--size]
+get_engines() {
   case $packages in
-  *libtorch-dev*)
-    "$(dirname "$0")/../toolchains/get-onnxruntime.sh" "$@" ||
-      echo 'install-deps.sh: without ONNX Runtime, no ONNX models' >&2
-    ;;
+  *libspdlog-dev*) ;;
+  *) return 0 ;;
   esac
+  toolchains=$(dirname "$0")/../toolchains
+  "$toolchains/get-onnxruntime.sh" "$@" || echo 'install-deps.sh: without ONNX Runtime, no ONNX models' >&2
+  [ "$(uname -m)" = aarch64 ] || return 0
+  if [ "$(sed -n 's/^MemTotal: *\([0-9]*\) kB/\1/p' /proc/meminfo)" -lt 1800000 ]; then
+    echo 'install-deps.sh: LibTorch is left out, since this machine has less than 2 GB of memory: no TorchScript models' >&2
+    return 0
+  fi
+  "$toolchains/get-libtorch.sh" "$@" || echo 'install-deps.sh: without LibTorch, no TorchScript models' >&2
 }
 
 case ${1-} in
@@ -63,6 +76,7 @@ case ${1-} in
 --page) packages=$page ;;
 --fleet) packages=$fleet ;;
 --mqtt) packages=$mqtt ;;
+--package) packages="$build $package" ;;
 --target) packages=$target ;;
 --network) packages=$network ;;
 --root) packages=$root ;;
@@ -80,8 +94,8 @@ for package in $packages; do
   echo "$installed" | grep -qxF "$package" || missing="$missing $package"
 done
 if [ -z "$missing" ]; then
-  get_onnxruntime --size
-  get_onnxruntime
+  get_engines --size
+  get_engines
   exit 0
 fi
 
@@ -145,7 +159,7 @@ else
 fi
 
 echo "Missing:$missing"
-get_onnxruntime --size
+get_engines --size
 told=
 ! tell_size || told=1
 apt_get update -qq
@@ -159,4 +173,4 @@ apt_get install $options $missing || {
   apt_get install $options --fix-broken --no-remove
   apt_get install $options $missing
 }
-get_onnxruntime
+get_engines

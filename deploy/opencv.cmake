@@ -1,4 +1,4 @@
-# OpenCV for the package, from the sysroot's source. Debian's brings a hundred libraries for formats
+# OpenCV for the package, from the source in LOOKOUT_PACKAGE_ROOT. Debian's brings a hundred libraries for formats
 # that no camera has: 57 MB of the service's memory, and a minute of its start in an emulated machine.
 # This one is of the same version and so has the same binary interface: what was linked with Debian's
 # runs with it.
@@ -16,12 +16,19 @@ set(_without 1394 ADE CAROTENE EIGEN GDAL GDCM GSTREAMER GTK ITT JASPER LAPACK O
     PROTOBUF QUIRC TBB V4L VTK)
 list(TRANSFORM _without REPLACE "(.+)" "-DWITH_\\1=OFF")
 string(REPLACE ";" "|" _launcher "${CMAKE_CXX_COMPILER_LAUNCHER}")
+set(_opencv_source ${LOOKOUT_PACKAGE_ROOT}/usr/src/opencv)
+if(CMAKE_TOOLCHAIN_FILE)
+  set(_target -DCMAKE_TOOLCHAIN_FILE=${CMAKE_TOOLCHAIN_FILE} -DLOOKOUT_SYSROOT=${LOOKOUT_SYSROOT})
+else()  # as the toolchain's file says
+  set(_flags "${CMAKE_CXX_FLAGS} -fmacro-prefix-map=${LOOKOUT_PACKAGE_ROOT}=")
+  set(_target -DCMAKE_C_FLAGS=${_flags} -DCMAKE_CXX_FLAGS=${_flags})
+endif()
 ExternalProject_Add(opencv
   LIST_SEPARATOR |
-  SOURCE_DIR ${LOOKOUT_SYSROOT}/usr/src/opencv
+  SOURCE_DIR ${_opencv_source}
   BINARY_DIR opencv
   CMAKE_ARGS
-    -DCMAKE_TOOLCHAIN_FILE=${CMAKE_TOOLCHAIN_FILE} -DLOOKOUT_SYSROOT=${LOOKOUT_SYSROOT}
+    ${_target}
     -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER_LAUNCHER=${_launcher} -DENABLE_CCACHE=OFF
     -DCMAKE_INSTALL_RPATH=$ORIGIN -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON
     -DBUILD_LIST=core,imgcodecs,imgproc

@@ -15,12 +15,14 @@ echo "${0##*/} $* ${SOURCE_DATE_EPOCH-}" >>"$WORK/calls"
 END
 cp "$work/bin/cmake" "$root/deploy/install-deps.sh"
 cp "$work/bin/cmake" "$root/toolchains/make-sysroot.sh"
+cp "$work/bin/cmake" "$root/toolchains/make-package-root.sh"
 cp "$work/bin/cmake" "$root/deploy/base.sh"
 echo 'exit "${BASE_STATUS-0}"' >>"$root/deploy/base.sh"
 cp "$work/bin/cmake" "$work/bin/cpack"
 cat >>"$work/bin/cpack" <<'END'
 for package in lookout lookout-torch lookout-onnxruntime; do
-  echo "$package $2" >"build/$2/${package}_0.2_arm64.deb"
+  [ "$package" != lookout-torch ] || [ -z "${ONNX_ALONE-}" ] || continue
+  echo "$package $2" >"build/$2/${package}_0.2_$([ "$2" = native ] && dpkg || echo arm64).deb"
 done
 [ ! -s "$WORK/base" ] || echo base >"build/$2/lookout-base_0.2_all.deb"
 END
@@ -28,7 +30,8 @@ cat >>"$work/bin/cmake" <<'END'
 case $1 in
 --preset)
   mkdir -p "build/$2"
-  echo "set(CPACK_LOOKOUT_SYSROOT \"$WORK\")" >"build/$2/CPackConfig.cmake"
+  [ "$2" != native ] || sysroot=
+  echo "set(CPACK_LOOKOUT_SYSROOT \"${sysroot-$WORK}\")" >"build/$2/CPackConfig.cmake"
   echo "${3#-DLOOKOUT_BASE=}" | grep . >"$WORK/base" || :
   cat "$WORK/base" >>"build/$2/CPackConfig.cmake"
   ;;
@@ -39,6 +42,7 @@ touch "$work/shlibs" "$root/deploy/depends.cmake" "$root/deploy/debian/postinst"
 echo 1 >"$work/program"
 printf '#!/bin/sh\necho 1700000000\n' >"$work/bin/git"
 printf '#!/bin/sh\necho "$USER_ID"\n' >"$work/bin/id"
+printf '#!/bin/sh\necho "${ARCHITECTURE-amd64}"\n' >"$work/bin/dpkg"
 printf '#!/bin/sh\necho "sudo $*" >>"$WORK/calls"\nUSER_ID=0 exec env "$@"\n' >"$work/bin/sudo"
 echo '[ "$(id -u)" = 0 ]' >>"$root/toolchains/make-sysroot.sh"  # as if it had to be made
 user_id=0
@@ -154,13 +158,43 @@ expect 'the way out is told' grep -q -e '--no-base' "$work/err"
 package --no-base
 expect 'the base does not stay' test ! -e "$root/build/pi4-trixie/lookout-base_0.2_all.deb"
 
-for arguments in jessie '' 'trixie bookworm' --weights '--no-base --weights my.pth'; do
+package --native --no-base
+cat >"$work/expected" <<'END'
+install-deps.sh --package 
+make-package-root.sh  1800000000
+cmake --preset native -DLOOKOUT_BASE= 1800000000
+cmake --build --preset native 1800000000
+cmake --install build/native 1800000000
+cpack --preset native 1800000000
+END
+expect 'packages of the own system are made without a sysroot' cmp "$work/expected" "$work/calls"
+expect 'they are installed here' grep -qx ' *sudo apt install ./lookout_0.2_amd64.deb ./lookout-torch_0.2_amd64.deb' "$work/out"
+printf 'ID=debian\nVERSION_ID="13"\n' >"$work/os-release"
+package --native
+expect 'also those of Debian 13, with the base' grep -q '^cmake --preset native -DLOOKOUT_BASE=/' "$work/calls"
+ARCHITECTURE=arm64 ONNX_ALONE=1 package
+expect 'on a board no argument is needed' grep -q '^cpack --preset native' "$work/calls"
+expect 'its processor is that of a Raspberry Pi 4' grep -q 'LOOKOUT_BASE= -DCMAKE_CXX_FLAGS=-march=armv8-a+crc' "$work/calls"
+expect 'lookout-base is not made there, which is told' grep -q 'no lookout-base: ' "$work/out"
+expect 'without LibTorch the other engine is installed' \
+  grep -qx ' *sudo apt install ./lookout_0.2_arm64.deb ./lookout-onnxruntime_0.2_arm64.deb' "$work/out"
+ARCHITECTURE=arm64 package trixie
+expect 'its own release may be named' grep -q '^cmake --build --preset native' "$work/calls"
+package trixie
+expect 'Debian 13 makes no packages for boards on a PC' test "$status" = 69
+printf 'ID=debian\nVERSION_ID="12"\n' >"$work/os-release"
+ARCHITECTURE=i386 package --native
+expect 'another processor is refused' test "$status $(lines "$work/err") $(lines "$work/calls")" = '69 1 0'
+
+for arguments in jessie '' 'trixie bookworm' '--native trixie' --weights '--no-base --weights my.pth'; do
   # shellcheck disable=SC2086  # one argument, none or two
   if [ -n "$arguments" ]; then package $arguments; else package ''; fi
   expect 'a bad argument is refused' test "$status $(lines "$work/err") $(lines "$work/calls")" = '64 1 0'
 done
 
 printf 'ID=fedora\nVERSION_ID=43\n' >"$work/os-release"
+package --native
+expect 'another system has no packages of its own' test "$status $(lines "$work/err") $(lines "$work/calls")" = '69 1 0'
 package --no-base
 expect 'another system is sent to the container' test "$status $(lines "$work/err") $(lines "$work/calls")" = '69 1 0'
 expect 'and named' grep -q 'fedora 43.*container' "$work/err"
