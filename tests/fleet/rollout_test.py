@@ -1,0 +1,301 @@
+#!/usr/bin/python3
+"""deploy/fleet/ansible with real Ansible, apt and Prometheus: a version and a model go to a canary first, and back.
+
+  rollout_test.py [NAME...]    names as of unittest
+
+Three roots of Debian's stand for boards; Ansible enters them by chroot. They have no systemd, so that the steps of
+services are left out. Packages named as lookout's, with a program that does nothing, come from a repository that
+apt-repository.sh makes. Prometheus asks a server for each board, which tells the version that dpkg of the root
+knows: version 0.3 has its camera away, and so has the model "blind". Needs root, ansible, apt-ftparchive, gpg,
+mmdebstrap and prometheus; exit status 77 (skipped) without. The base of the roots stays in LOOKOUT_CACHE.
+"""
+
+import functools
+import http.server
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tests/fleet")]
+sys.dont_write_bytecode = True
+
+import fleet_test  # noqa: E402
+import stand_in  # noqa: E402
+
+ANSIBLE = ROOT / "deploy/fleet/ansible"
+TOKEN = "a token of the fleet"
+ENGINE = "lookout-onnxruntime"
+BOARDS = ("front", "back", "gate")
+PROGRAMS = ("ansible-playbook", "apt-ftparchive", "gpg", "mmdebstrap", "prometheus")
+CACHE = pathlib.Path(
+    os.environ.get("LOOKOUT_CACHE")
+    or pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "lookout"
+)
+
+
+def run(*command, **options):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, **options)
+    if done.returncode:
+        raise AssertionError(f"{command}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def base_root():
+    root = CACHE / "fleet-board"
+    if not root.exists():
+        new = root.with_name("fleet-board.new")
+        shutil.rmtree(new, ignore_errors=True)
+        CACHE.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory() as folder:
+            sources = pathlib.Path(folder) / "sources.list"
+            sources.write_text(run(ROOT / "toolchains/mirrors.sh", "bookworm"))
+            options = pathlib.Path(folder) / "apt.conf"
+            lines = run("apt-config", "dump").splitlines()
+            options.write_text("\n".join(line for line in lines if re.match("Acquire::(http|Check)", line)))
+            run(
+                "mmdebstrap", "--mode=root", "--variant=apt", "--include=python3,python3-apt",
+                "--keyring=/usr/share/keyrings/debian-archive-keyring.gpg", f"--aptopt={options}",
+                "bookworm", new, sources,
+            )  # fmt: skip
+        new.rename(root)
+    return root
+
+
+def make_deb(folder, name, version, control="", files=()):
+    """A package with files, {path: text}; those in usr/bin can be run."""
+    tree = folder / "tree"
+    shutil.rmtree(tree, ignore_errors=True)
+    (tree / "DEBIAN").mkdir(parents=True)
+    architecture = run("dpkg", "--print-architecture").strip()
+    (tree / "DEBIAN/control").write_text(
+        f"Package: {name}\nVersion: {version}\nArchitecture: {architecture}\n"
+        f"Maintainer: test <test@lookout.invalid>\nDescription: test\n{control}"
+    )
+    for path, text in dict(files).items():
+        (tree / path).parent.mkdir(parents=True, exist_ok=True)
+        (tree / path).write_text(text)
+        (tree / path).chmod(0o755 if "bin/" in path or "DEBIAN/" in path else 0o644)
+    deb = folder / f"{name}_{version}_{architecture}.deb"
+    run("dpkg-deb", "--root-owner-group", "-Zgzip", "-b", tree, deb)
+    return deb
+
+
+def make_packages(folder):
+    for version in ("0.2.0+deb12", "0.2.1+deb12", "0.3.0+deb12"):
+        yield make_deb(
+            folder, "lookout", version, f"Depends: {ENGINE} (= {version})\n",
+            {
+                "usr/bin/lookout": "#!/bin/sh\nexit 0\n",
+                "etc/lookout/lookout.toml": "",
+                "etc/lookout/conf.d/README": "",
+                "DEBIAN/postinst": "#!/bin/sh\ngetent passwd lookout >/dev/null || useradd -r lookout\n",
+            },
+        )  # fmt: skip
+        yield make_deb(folder, ENGINE, version, f"Depends: lookout (= {version})\n")
+
+
+class Board(stand_in.StandIn):
+    """Tells what is installed in a root."""
+
+    def __init__(self, root):
+        self.root = root
+        self.faulty = False
+        super().__init__(TOKEN, {"conv": 0.01})
+
+    def version(self):
+        status = (self.root / "var/lib/dpkg/status").read_text()
+        found = re.search(r"(?m)^Package: lookout\nStatus: install ok installed\n(?:.+\n)*?Version: (\S+)", status)
+        return found[1] if found else ""
+
+    def settings(self):
+        file = self.root / "etc/lookout/conf.d/50-fleet.toml"
+        return file.read_text() if file.exists() else ""
+
+    def text(self):
+        version = self.version()
+        self.camera_up = int(not (version.startswith("0.3") or "blind" in self.settings()))
+        return super().text().replace('version="0"', f'version="{version.partition("+")[0]}"')
+
+
+def quiet_server(folder):
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=folder))
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
+
+
+class RolloutTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(temporary.cleanup)
+        cls.folder = folder = pathlib.Path(temporary.name)
+        folder.chmod(0o755)
+        cls.make_repository(folder)
+        server = quiet_server(folder / "repository")
+        cls.addClassCleanup(server.server_close)
+        cls.addClassCleanup(server.shutdown)
+        url = f"http://127.0.0.1:{server.server_address[1]}"
+        keyring = run(ROOT / "deploy/archive-keyring.sh", url, "2026.1", folder, folder / "key.pgp")
+        cls.sha256 = re.search("[0-9a-f]{64}", keyring)[0]
+        shutil.copy(folder / "lookout-archive-keyring_2026.1_all.deb", folder / "repository/keyring.deb")
+        cls.keyring = f"{url}/keyring.deb"
+        (folder / "token").write_text(TOKEN + "\n")
+        for model in ("good.head", "blind.head"):
+            (folder / model).write_text(model)
+
+    @classmethod
+    def make_repository(cls, folder):
+        home = folder / "gpg"
+        home.mkdir(mode=0o700)
+        environment = {**os.environ, "GNUPGHOME": str(home)}
+        cls.addClassCleanup(
+            subprocess.run, ["gpgconf", "--homedir", str(home), "--kill", "all"], capture_output=True, check=False
+        )
+        run(
+            "gpg", "--batch", "--quiet", "--passphrase", "", "--quick-gen-key", "test <test@lookout.invalid>",
+            "ed25519", "sign", "never", env=environment,
+        )  # fmt: skip
+        keys = run("gpg", "--batch", "--with-colons", "--list-secret-keys", env=environment)
+        fingerprint = re.search(r"(?m)^fpr:+([0-9A-F]+):", keys)[1]
+        run("gpg", "--output", folder / "key.pgp", "--export", fingerprint, env=environment)
+        run(
+            ROOT / "deploy/apt-repository.sh", "--key", fingerprint, folder / "repository",
+            *make_packages(folder), env=environment,
+        )  # fmt: skip
+
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory(dir=CACHE)
+        self.addCleanup(temporary.cleanup)
+        self.boards = {}
+        for name in BOARDS:
+            root = pathlib.Path(temporary.name) / name
+            run("cp", "-a", "--reflink=auto", base_root(), root)
+            self.boards[name] = Board(root)
+            self.addCleanup(self.boards[name].close)
+        self.start_prometheus(pathlib.Path(temporary.name))
+
+    def start_prometheus(self, folder):
+        targets = [{"targets": [board.address for board in self.boards.values()]}]
+        config = fleet_test.config_of(folder, targets)
+        rules = folder / "lookout.rules.yml"
+        rules.write_text(rules.read_text().replace(TOKEN, TOKEN))
+        self.prometheus = f"http://127.0.0.1:{fleet_test.free_port()}"
+        process = fleet_test.start(
+            "prometheus", f"--config.file={config}", f"--storage.tsdb.path={folder / 'data'}",
+            f"--web.listen-address={self.prometheus[7:]}",
+        )  # fmt: skip
+        self.addCleanup(process.wait)
+        self.addCleanup(process.terminate)
+
+    def playbook(self, *arguments, **variables):
+        """Runs the playbook; returns its exit status and output."""
+        hosts = {
+            name: {"ansible_host": str(board.root), "lookout_instance": board.address}
+            for name, board in self.boards.items()
+        }
+        values = {
+            "ansible_connection": "community.general.chroot",
+            "ansible_python_interpreter": "/usr/bin/python3",
+            "ansible_become": False,
+            "lookout_keyring": self.keyring,
+            "lookout_keyring_sha256": self.sha256,
+            "lookout_version": "0.2.0+deb12",
+            "lookout_token_file": str(self.folder / "token"),
+            "lookout_prometheus": self.prometheus,
+            "lookout_watch_seconds": 12,
+            "lookout_watch_every": 1,
+            "lookout_seen_within": 30,
+            **variables,
+        }
+        children = {
+            "canary": {"hosts": {"front": hosts["front"]}},
+            "others": {"hosts": {"back": hosts["back"], "gate": hosts["gate"]}},
+        }
+        inventory = self.folder / "boards.json"
+        inventory.write_text(json.dumps({"boards": {"children": children, "vars": values}}))
+        done = subprocess.run(
+            ["ansible-playbook", "-i", inventory, ANSIBLE / "playbook.yml", *arguments],
+            capture_output=True, text=True, env={**os.environ, "no_proxy": "127.0.0.1", "ANSIBLE_NOCOWS": "1"},
+        )  # fmt: skip
+        self.output = done.stdout + done.stderr
+        return done.returncode
+
+    def versions(self):
+        return [self.boards[name].version().partition("+")[0] for name in BOARDS]
+
+    def models(self):
+        return [re.findall("share/lookout/([^\"]+)", self.boards[name].settings()) for name in BOARDS]
+
+    def roll_out(self, **variables):
+        self.assertEqual(self.playbook(**variables), 0, self.output)
+
+    def refused(self, **variables):
+        self.assertNotEqual(self.playbook(**variables), 0, self.output)
+
+    def changes(self):
+        return [int(count) for count in re.findall(r"(?m)changed=(\d+)", self.output)]
+
+    def test_versions(self):
+        settings = {"state": {"min-duration": "2s"}, "camera": {"name": 'a "name"'}}
+        self.roll_out(lookout_settings_of_all=settings)
+        self.assertEqual(self.versions(), ["0.2.0"] * 3)
+        expected = '[camera]\nname = "a \\"name\\""\n\n[http]\ntoken-file = "/etc/lookout/fleet.token"\n\n[state]\nmin-duration = "2s"\n'
+        self.assertIn(expected, self.boards["gate"].settings())
+        self.assertEqual((self.boards["gate"].root / "etc/lookout/fleet.token").stat().st_mode & 0o777, 0o400)
+        with self.subTest("again changes nothing"):
+            self.roll_out(lookout_settings_of_all=settings)
+            self.assertEqual(self.changes(), [0, 0, 0], self.output)
+        with self.subTest("a version with an alert stays on no board, and comes to none but the canary"):
+            self.refused(lookout_version="0.3.0+deb12", lookout_settings_of_all=settings)
+            self.assertEqual(self.versions(), ["0.2.0"] * 3)
+            self.assertIn("LookoutCameraAway of " + self.boards["front"].address, self.output)
+            self.assertNotIn("TASK [lookout : The packages] *\nchanged: [back]", self.output)
+            self.assertNotRegex(self.output, "(?m)^(ok|changed): .back")
+            self.assertIn(expected, self.boards["front"].settings())
+        with self.subTest("one without comes to all"):
+            fleet_test.wait_for("no alert", lambda: not self.alerts())
+            self.roll_out(lookout_version="0.2.1+deb12", lookout_settings_of_all=settings)
+            self.assertEqual(self.versions(), ["0.2.1"] * 3)
+        with self.subTest("back when somebody asks for it"):
+            self.assertEqual(self.playbook("--tags", "back", lookout_version="0.2.1+deb12"), 0, self.output)
+            self.assertEqual(self.versions(), ["0.2.0"] * 3)
+
+    def alerts(self):
+        test = fleet_test.FleetTest()
+        test.port = int(self.prometheus.rpartition(":")[2])
+        return test.ask('ALERTS{alertstate="firing"}')
+
+    def test_models(self):
+        self.roll_out(lookout_model=str(self.folder / "good.head"))
+        self.assertEqual(self.models(), [["good.head"]] * 3)
+        self.refused(lookout_model=str(self.folder / "blind.head"))
+        self.assertEqual(self.models(), [["good.head"]] * 3)
+        self.assertNotRegex(self.output, "(?m)^(ok|changed): .back")
+
+    def test_a_board_that_prometheus_does_not_see_stops_the_rollout(self):
+        self.roll_out()
+        self.boards["front"].address = "127.0.0.1:1"
+        self.refused(lookout_version="0.2.1+deb12", lookout_seen_within=3)
+        self.assertEqual(self.versions(), ["0.2.0"] * 3)
+        self.assertIn("does not see all", self.output)
+
+
+if __name__ == "__main__":
+    missing = [program for program in PROGRAMS if not shutil.which(program)]
+    if missing or os.geteuid() != 0:
+        print("skipped: not root, or there is no", *missing)
+        sys.exit(77)
+    unittest.main(verbosity=2)
