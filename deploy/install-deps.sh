@@ -11,7 +11,8 @@
 #   install-deps.sh --bench   to run the benchmarks too
 #   install-deps.sh --network to test cameras and clients on the network
 #   install-deps.sh --mqtt    to test MQTT with the broker mosquitto
-#   install-deps.sh --fleet   to test the rules and the dashboard with Prometheus
+#   install-deps.sh --fleet   to test the rules and the dashboard with Prometheus, and the playbook with Ansible
+#   install-deps.sh --container  to build and test the image
 #   install-deps.sh --page    to test the page of the HTTP server in a browser
 #   install-deps.sh --package to make packages for this machine's own system
 #   install-deps.sh --target  to build, test and package for the Raspberry Pi 4, on this machine
@@ -45,7 +46,8 @@ package='ccache debian-archive-keyring dpkg-dev git help2man patch patchelf xz-u
 network='ffmpeg gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good
   gstreamer1.0-plugins-ugly nginx python3 python3-gi python3-pil python3-requests'
 mqtt='ca-certificates mosquitto openssl python3 python3-jsonschema python3-paho-mqtt'
-fleet='prometheus python3 python3-venv'
+fleet='ansible apt-utils debian-archive-keyring gpg mmdebstrap prometheus python3 python3-venv'
+container='buildah curl debian-archive-keyring jq mmdebstrap procps python3-venv python3-yaml'
 root='debian-archive-keyring mmdebstrap'
 
 # ONNX Runtime, which Debian 12 lacks, comes from PyPI; what is built without it runs TorchScript alone. So does
@@ -75,6 +77,7 @@ case ${1-} in
 --bench) packages="$build $models $test $bench" ;;
 --page) packages=$page ;;
 --fleet) packages=$fleet ;;
+--container) packages=$container ;;
 --mqtt) packages=$mqtt ;;
 --package) packages="$build $package" ;;
 --target) packages=$target ;;

@@ -34,7 +34,8 @@ network          -         1   0  -     test network
 predict          -         3   0  -     test network
 mqtt             -         2   0  -     test mqtt?
 ha               -         5   0  root  test mqtt? root?
-fleet            -         1   0  -     test fleet?
+fleet            -         4   0  -     test fleet?
+container        -         4   0  root  test container
 fuzz             -         0  14  -     check models
 page             -         2   0  -     test page?
 target-trixie    -         9  19  root  test target
@@ -410,6 +411,13 @@ for stage in "${stages[@]}"; do
     say 'rules and dashboard with Prometheus'
     need_program
     check /usr/bin/python3 tests/fleet/fleet_test.py
+    check /usr/bin/python3 tests/fleet/rollout_test.py
+    ;;
+  container)
+    say 'the image, by buildah'
+    check deploy/package.sh --native --no-base
+    check tests/deploy/container_test.sh
+    check /usr/bin/python3 tests/deploy/manifests_test.py
     ;;
   page)
     say "the HTTP server's page and the reports in Chromium"

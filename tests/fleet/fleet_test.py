@@ -168,8 +168,9 @@ class FleetTest(unittest.TestCase):
             config = config_of(pathlib.Path(folder), [])
             checked = promtool("check", "config", config)
             self.assertEqual(checked.returncode, 0, checked.stderr)
-        tested = promtool("test", "rules", ROOT / "tests/fleet/rules_test.yml")
-        self.assertEqual(tested.returncode, 0, tested.stdout + tested.stderr)
+        for test in ("rules_test.yml", "drift_test.yml"):
+            tested = promtool("test", "rules", ROOT / "tests/fleet" / test)
+            self.assertEqual(tested.returncode, 0, tested.stdout + tested.stderr)
 
     def metrics(self):
         """The text of a run."""
