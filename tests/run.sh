@@ -35,7 +35,8 @@ predict          -         3   0  -     test network
 mqtt             -         2   0  -     test mqtt?
 ha               -         5   0  root  test mqtt? root?
 fleet            -         4   0  -     test fleet?
-container        -         4   0  root  test container
+package-native   -         5  10  root  package
+container        -         4   0  root  container
 fuzz             -         0  14  -     check models
 page             -         2   0  -     test page?
 target-trixie    -         9  19  root  test target
@@ -413,9 +414,15 @@ for stage in "${stages[@]}"; do
     check /usr/bin/python3 tests/fleet/fleet_test.py
     check /usr/bin/python3 tests/fleet/rollout_test.py
     ;;
+  package-native)
+    say 'packages of this machine, and their installation in a root'
+    check deploy/package.sh --native --no-base
+    check deploy/release.sh install "$(. /etc/os-release && echo "$VERSION_CODENAME")" build/native/lookout*.deb
+    [ ! -e build/pi4/packed ] || check tests/deploy/same_contents.sh build/native build/pi4
+    ;;
   container)
     say 'the image, by buildah'
-    check deploy/package.sh --native --no-base
+    compgen -G 'build/native/lookout_*.deb' >/dev/null || check deploy/package.sh --native --no-base
     check tests/deploy/container_test.sh
     check /usr/bin/python3 tests/deploy/manifests_test.py
     ;;
