@@ -9,7 +9,9 @@ set(LOOKOUT_WITHOUT_core algorithm async batch_distance bindings_utils command_l
     persistence[a-z0-9_]* samples split.dispatch stat_c stl va_intel)
 set(LOOKOUT_WITHOUT_imgcodecs grfmt_(avif|exr|gdal|gdcm|jpeg2000|jpeg2000_openjpeg))
 set(LOOKOUT_imgproc color color_hsv.dispatch color_lab color_rgb.dispatch color_yuv.dispatch demosaicing
-    drawing hershey_fonts opencl_kernels_imgproc resize tables)
+    drawing hershey_fonts opencl_kernels_imgproc resize tables
+    # On x86, with the instructions that the processor turns out to have.
+    (color_hsv|color_rgb|color_yuv|resize)[.](sse4_1|avx2))
 
 # lookout_filter_sources(MODULE INCLUDE|EXCLUDE NAME...)
 function(lookout_filter_sources module mode)

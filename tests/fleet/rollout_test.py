@@ -107,7 +107,6 @@ class Board(stand_in.StandIn):
 
     def __init__(self, root):
         self.root = root
-        self.faulty = False
         super().__init__(TOKEN, {"conv": 0.01})
 
     def version(self):
@@ -190,8 +189,6 @@ class RolloutTest(unittest.TestCase):
     def start_prometheus(self, folder):
         targets = [{"targets": [board.address for board in self.boards.values()]}]
         config = fleet_test.config_of(folder, targets)
-        rules = folder / "lookout.rules.yml"
-        rules.write_text(rules.read_text().replace(TOKEN, TOKEN))
         self.prometheus = f"http://127.0.0.1:{fleet_test.free_port()}"
         process = fleet_test.start(
             "prometheus", f"--config.file={config}", f"--storage.tsdb.path={folder / 'data'}",
@@ -287,6 +284,10 @@ class RolloutTest(unittest.TestCase):
 
     def test_a_board_that_prometheus_does_not_see_stops_the_rollout(self):
         self.roll_out()
+        with self.subTest("without Prometheus nothing is touched"):
+            self.refused(lookout_version="0.2.1+deb12", lookout_prometheus="http://127.0.0.1:1")
+            self.assertEqual(self.versions(), ["0.2.0"] * 3)
+            self.assertIn("front is as it was", self.output)
         self.boards["front"].address = "127.0.0.1:1"
         self.refused(lookout_version="0.2.1+deb12", lookout_seen_within=3)
         self.assertEqual(self.versions(), ["0.2.0"] * 3)
