@@ -24,14 +24,14 @@ struct HttpUrl {
   bool has_user = false;
 };
 
-bool is_good_host(const std::string& host) {
-  const bool brackets = host.rfind('[', 0) == 0;
+bool is_good_host(std::string_view host) {
+  const bool brackets = host.substr(0, 1) == "[";
   const auto end = brackets ? host.find(']') : host.find(':');
-  if (brackets && end == std::string::npos) return false;
+  if (brackets && end == std::string_view::npos) return false;
   const auto after = std::min(brackets ? end + 1 : end, host.size());
   if (after == 0) return false;
   if (after == host.size()) return true;
-  const auto port = parse_number<std::uint16_t>(std::string_view(host).substr(after + 1));
+  const auto port = parse_number<std::uint16_t>(host.substr(after + 1));
   return host[after] == ':' && port && *port > 0;
 }
 

@@ -131,9 +131,10 @@ TEST(Configuration, TextsOfAListMayHaveCommas) {
   EXPECT_EQ(options.webhook.form, std::vector<std::string>({"one: 1"}));
   EXPECT_EQ(parse_run({"--set", "gpio.states=open, wide\najar"}).gpio.states,
             std::vector<std::string>({"open, wide", "ajar"}));
-  expect_refused("[webhook]\nheaders = [1]\n",
-                 ":2: webhook.headers: expected headers, as in Title: {camera}, one on each line, "
-                 "not an array with an integer");
+  expect_refused(
+      "[webhook]\nheaders = [1]\n",
+      ":2:11: webhook.headers: expected headers, as in Title: {camera}, one on each line, "
+      "not an array with an integer");
 }
 
 const std::string kShipped = std::string(LOOKOUT_DEPLOY) + "/lookout.toml";
