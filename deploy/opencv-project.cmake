@@ -11,7 +11,7 @@ set(LOOKOUT_WITHOUT_imgcodecs grfmt_(avif|exr|gdal|gdcm|jpeg2000|jpeg2000_openjp
 set(LOOKOUT_imgproc color color_hsv.dispatch color_lab color_rgb.dispatch color_yuv.dispatch demosaicing
     drawing hershey_fonts opencl_kernels_imgproc resize tables
     # On x86, with the instructions that the processor turns out to have.
-    (color_hsv|color_rgb|color_yuv|resize)[.](sse4_1|avx2))
+    "(color_hsv|color_rgb|color_yuv|resize)[.](sse4_1|avx2)")
 
 # lookout_filter_sources(MODULE INCLUDE|EXCLUDE NAME...)
 function(lookout_filter_sources module mode)
