@@ -243,10 +243,10 @@ std::optional<MqttLinkOptions> resolve_mqtt(const MqttOptions& options) {
 }
 
 void require_token(const HttpOptions& options, const std::string& address) {
-  if (options.insecure || !options.token_file.empty()) return;
+  if (options.insecure || options.teach || !options.token_file.empty()) return;
   throw config_error(
-      fmt::format("http: other machines could look at {} without a token: set http.token-file, or "
-                  "http.insecure=true to allow that",
+      fmt::format("http: other machines could look at {} without a token: set http.token-file, "
+                  "http.teach=true with a password, or http.insecure=true to allow that",
                   address));
 }
 

@@ -368,7 +368,9 @@ std::unique_ptr<Reporter> make_http_reporter(const ReporterParts& run,
   if (sockets->are_public()) require_token(http, sockets->names().front());
   HttpServiceOptions service;
   service.access = run.resolved.http_access;
-  service.guests = http.guests;
+  // A password takes the place of a token when nobody sees anything without it.
+  const bool is_open = !sockets->are_public() || http.insecure || !http.token_file.empty();
+  service.guests = http.guests && is_open;
   service.view.view = first_view(run);
   service.view.max_viewers = http.viewers;
   service.pictures = &run.pictures;

@@ -198,14 +198,12 @@ std::optional<HttpResponse> HttpService::token_refusal(const HttpRequest& reques
 }
 
 // Where guests see nothing, they get what a page for the login is made of. Who knows the token is
-// no guest. Figures and health are asked for by programs, which have no session.
+// no guest.
 std::optional<HttpResponse> HttpService::guest_refusal(const HttpRequest& request,
                                                        const Route* route) {
   if (guests_ || !access_.token.empty()) return std::nullopt;
   const std::string path = path_of(request);
-  if (route != nullptr && (route->needs == Needs::kNothing || path == kMetrics)) {
-    return std::nullopt;
-  }
+  if (route != nullptr && route->needs == Needs::kNothing) return std::nullopt;
   const bool has_data_behind_it = path == "/" || path == "/predict";
   const bool is_page = reads(request.method) && find_page(path) != nullptr;
   if (is_page && !has_data_behind_it) return std::nullopt;

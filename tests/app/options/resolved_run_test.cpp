@@ -103,6 +103,14 @@ TEST_F(ResolvedRunTest, TheAddressForBrowsersIsANameOfTheServer) {
   EXPECT_THAT(run.http_access.hosts, Contains("camera.example"));
 }
 
+TEST_F(ResolvedRunTest, OtherMachinesMayLookWithAPasswordInPlaceOfAToken) {
+  options_.camera.source = "test://red";
+  options_.http.address = "0.0.0.0:8090";
+  options_.http.teach = true;
+  options_.http.password_file = directory_ / "password";
+  EXPECT_NO_THROW(resolve_start(options_));
+}
+
 TEST_F(ResolvedRunTest, TheFirstProblemOfARunIsTold) {
   options_.events.snapshot_on_change = directory_ / "no/pictures";
   options_.camera.source = directory_ / "none";

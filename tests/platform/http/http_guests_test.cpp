@@ -17,6 +17,7 @@ const std::vector<std::string> kData{"/state",
                                      "/stream",
                                      "/?action=stream",
                                      "/events",
+                                     "/metrics",
                                      "/api/1/events",
                                      "/api/1/timeline",
                                      "/api/1/events.csv",
@@ -26,8 +27,8 @@ const std::vector<std::string> kData{"/state",
                                      "/api/1/events/1.jpg",
                                      "/api/1/teach/pictures"};
 const std::vector<std::string> kPages{"/", "/predict"};
-const std::vector<std::string> kForAll{"/teach",    "/healthz", "/ping",     "/metrics",
-                                       "/page.css", "/api.js",  "/icon.svg", "/api/1/session"};
+const std::vector<std::string> kForAll{"/teach",  "/healthz",  "/ping",         "/page.css",
+                                       "/api.js", "/icon.svg", "/api/1/session"};
 
 class GuestsTest : public TeachServiceTest {
  protected:
