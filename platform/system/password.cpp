@@ -88,13 +88,16 @@ std::string read_password_hash(const fs::path& file) {
                                               kWhat, file.string()));
 }
 
-void write_password_hash(const fs::path& file, const std::string& hash) {
+FileAccess password_access() {
   constexpr mode_t kMine = 0600;
   constexpr mode_t kForService = 0640;
   const auto group = group_of_service();
+  return {group ? kForService : kMine, group};
+}
+
+void write_password_hash(const fs::path& file, const std::string& hash) {
   const AtomicFile target(kWhat, file);
-  target.save([&hash](const WritePart& write) { write(hash + "\n"); },
-              {group ? kForService : kMine, group});
+  target.save([&hash](const WritePart& write) { write(hash + "\n"); }, password_access());
 }
 
 std::string random_secret(std::size_t bytes) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "platform/system/atomic_file.h"
+
 namespace lookout {
 
 constexpr std::size_t kMinPassword = 8;    // characters
@@ -28,8 +30,11 @@ bool is_password(const std::string& password, const std::string& hash);
 // thread.
 std::string read_password_hash(const std::filesystem::path& file);
 
-// Writes the file as a whole: with mode 0640 for the service's group when this process is root's,
-// else with 0600. Throws as AtomicFile.
+// Who may read the file with the hash: with mode 0640 the service's group when this process is
+// root's, else with 0600 nobody else.
+FileAccess password_access();
+
+// Writes the file as a whole, with that access. Throws as AtomicFile.
 void write_password_hash(const std::filesystem::path& file, const std::string& hash);
 
 // So many random bytes of the kernel, in hexadecimal. Throws Error(kInternal) when it has none. Any
