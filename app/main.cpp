@@ -20,6 +20,8 @@
 #include "app/install/model_commands.h"
 #include "app/install/password_command.h"
 #include "app/install/reload_command.h"
+#include "app/install/setup_command.h"
+#include "app/install/setup_questions.h"
 #include "app/options/commands.h"
 #include "app/output/log.h"
 #include "app/run/forget_mqtt.h"
@@ -216,6 +218,12 @@ void add_model_commands(lookout::CommandLine& line) {
     end_by_signals();
     lookout::set_log_level(options.log.level);
     print(lookout::change_password(options, password_options, lookout::standard_input()));
+    return 0;
+  });
+  lookout::add_setup(line, lookout::setup_flags(), [](const lookout::SetupOptions& options) {
+    end_by_signals();
+    lookout::set_log_level("warn");
+    lookout::set_up(options, lookout::local_setup_host(options.root, print));
     return 0;
   });
 }

@@ -24,9 +24,9 @@ set -eu
 build='libopenblas0 cmake g++ libavcodec-dev libavformat-dev libavutil-dev libboost-dev
   libcamera-dev libcli11-dev libcurl4-openssl-dev libeigen3-dev libelf-dev libfmt-dev libjpeg-dev liblbfgs-dev
   libmd-dev libminizip-dev libmosquitto-dev libopencv-core-dev libopencv-highgui-dev
-  libopencv-imgcodecs-dev libopencv-imgproc-dev libpng-dev libprotozero-dev libseccomp-dev
-  libspdlog-dev libsqlite3-dev libswscale-dev libsystemd-dev libtiff-dev libtomlplusplus-dev
-  libtorch-dev liburiparser-dev libutf8proc-dev libwebp-dev libyaml-dev ninja-build
+  libopencv-imgcodecs-dev libopencv-imgproc-dev libpng-dev libprotozero-dev libqrencode-dev
+  libseccomp-dev libspdlog-dev libsqlite3-dev libswscale-dev libsystemd-dev libtiff-dev
+  libtomlplusplus-dev libtorch-dev liburiparser-dev libutf8proc-dev libwebp-dev libyaml-dev ninja-build
   nlohmann-json3-dev pkg-config python3-pip unzip'
 # Debian's LibTorch for arm64 runs no quantized archive: there it is that of PyPI, on boards with the memory for it.
 case $(uname -m) in

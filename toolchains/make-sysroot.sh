@@ -17,7 +17,7 @@ packages='libavcodec-dev libavformat-dev libavutil-dev libbenchmark-dev libboost
   libcamera-dev libcli11-dev libcurl4-openssl-dev libeigen3-dev libelf-dev libfmt-dev libgmock-dev libgtest-dev
   libjpeg-dev liblbfgs-dev libmd-dev libminizip-dev libmosquitto-dev libopencv-core-dev
   libopencv-highgui-dev libopencv-imgcodecs-dev libopencv-imgproc-dev libpng-dev libprotozero-dev
-  libseccomp-dev libspdlog-dev libsqlite3-dev libswscale-dev libsystemd-dev libtiff-dev
+  libqrencode-dev libseccomp-dev libspdlog-dev libsqlite3-dev libswscale-dev libsystemd-dev libtiff-dev
   libtomlplusplus-dev liburiparser-dev libutf8proc-dev libwebp-dev libyaml-dev nlohmann-json3-dev'
 
 die() {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "pipeline/core/frame.h"
 
@@ -22,6 +23,11 @@ struct ServiceControl {
   std::function<void()> pause;  // for a moment
   std::function<Clock::time_point()> now;
 };
+
+// Runs systemctl(1) for at most a minute and returns the first line that it prints. Throws
+// Error(kPermission) with its words when it fails, but for `is-active` and `is-enabled`, which tell
+// an answer by their status.
+std::string run_systemctl(const std::vector<std::string>& arguments);
 
 // That of this machine. `config_file`: empty: none.
 ServiceControl local_service(const std::string& config_file);

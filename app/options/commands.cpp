@@ -199,6 +199,39 @@ void add_password(CommandLine& line,
                     "Remove the password: nobody can log in, nor is logged in any more");
 }
 
+void add_setup(CommandLine& line, const std::vector<SetupFlag>& flags,
+               const Action<SetupOptions>& action) {
+  const auto [setup, options] = line.add(
+      "setup",
+      "Set up the service: camera, model, Home Assistant, page\n"
+      "It asks seven questions at most, tries each answer, and starts the service. Run again, it "
+      "proposes the last answers. An option answers its question.",
+      action);
+  setup.examples(
+      "sudo lookout setup\n"
+      "sudo lookout setup --yes --camera csi://0 --broker homeassistant.local");
+  for (const SetupFlag& flag : flags) {
+    Value value;
+    value.expected = kAnyText;
+    value.placeholder = flag.placeholder;
+    value.set = [&answers = options.answers, key = flag.key](const std::string& text) {
+      answers[key] = text;
+      return text.find('\0') == text.npos;
+    };
+    setup.add_flag(flag.flag, value, flag.help);
+  }
+  setup.add_flag("--yes", boolean(options.yes), "Ask nothing: take the proposals");
+  setup.add_flag("--show", boolean(options.show), "Show what is set up, and change nothing");
+  setup.add_flag("--undo", boolean(options.undo), "Remove what setup made, and nothing else");
+  setup.add_flag("--root", text(options.root, "DIR"), "", /*group=*/"");  // hidden
+  setup.check([&options = options] {
+    if (options.show && options.undo) throw usage("--show and --undo do not go together");
+    const bool answers = options.yes || !options.answers.empty();
+    if (answers && options.show) throw usage("--show takes no answers");
+    if (answers && options.undo) throw usage("--undo takes no answers");
+  });
+}
+
 void add_doctor(CommandLine& line, const CommandLine::RunAction& action,
                 const std::string& config) {
   line.add_like_run("doctor",

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "app/options/command_line.h"
 #include "app/options/options.h"
@@ -26,6 +27,9 @@ void add_reload(CommandLine& line, const CommandLine::RunAction& action);
 // As add_doctor(), with the service's file.
 void add_password(CommandLine& line,
                   const std::function<int(const RunOptions&, const PasswordOptions&)>& action);
+// `flags`: those that answer questions.
+void add_setup(CommandLine& line, const std::vector<SetupFlag>& flags,
+               const Action<SetupOptions>& action);
 void add_list_cameras(CommandLine& line, const CommandLine::RunAction& action);
 // As add_doctor(), with the service's file. `all_machines`: cameras of other machines, too.
 void add_mqtt_forget(CommandLine& line,

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <opencv2/core/types.hpp>
 #include <optional>
 #include <string>
@@ -356,6 +357,23 @@ struct ModelCommandOptions {
 // What `lookout password` takes besides the options of a run.
 struct PasswordOptions {
   bool remove = false;
+};
+
+// An option of `lookout setup` that answers a question of it.
+struct SetupFlag {
+  std::string key;
+  std::string flag;  // "--camera"
+  std::string placeholder;
+  std::string help;
+};
+
+// Options of `lookout setup`.
+struct SetupOptions {
+  std::map<std::string, std::string> answers;  // by the keys of the flags
+  bool yes = false;                            // asks nothing
+  bool show = false;                           // only shows what is set up
+  bool undo = false;                           // removes what it made
+  std::string root;                            // for tests: the folder instead of /
 };
 
 // Which frames of a trace are unusually slow: those at or above a percentile, or above a time.

@@ -238,6 +238,11 @@ ALLOWED = {
         "pipeline/archive",
         "pipeline/core",
         "pipeline/training",
+        "platform/cameras",
+        "platform/http",
+        "platform/mqtt",
+        "platform/pictures",
+        "platform/sources",
         "platform/system",
     },
     "app/trace": {

@@ -1,0 +1,207 @@
+#include "app/install/setup_host.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <netdb.h>
+#include <resolv.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <system_error>
+#include <thread>
+
+#include "app/install/password_command.h"
+#include "app/install/service_control.h"
+#include "app/model/base.h"
+#include "app/options/resolved_run.h"
+#include "app/run/forget_mqtt.h"
+#include "pipeline/core/error.h"
+#include "pipeline/core/source.h"
+#include "platform/mqtt/mqtt_client.h"
+#include "platform/pictures/encode_picture.h"
+#include "platform/sources/open_source.h"
+#include "platform/sources/source_uri.h"
+#include "platform/system/atomic_file.h"
+#include "platform/system/process.h"
+#include "platform/system/results_output.h"
+#include "platform/system/system_info.h"
+
+namespace lookout {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::seconds kPictureLimit{15};
+constexpr std::chrono::seconds kJournalLimit{10};
+constexpr std::chrono::milliseconds kSetupPause{500};
+
+// Also without an end of the line.
+std::string read_visible_line() {
+  constexpr std::size_t kLongest = 4096;
+  std::string line;
+  char byte = 0;
+  while (line.size() < kLongest) {
+    const ssize_t count = ::read(STDIN_FILENO, &byte, 1);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0 && line.empty()) {
+      throw Error(ErrorKind::kUsage, "the answers ended; nothing was changed");
+    }
+    if (count <= 0 || byte == '\n') break;
+    line += byte;
+  }
+  if (!line.empty() && line.back() == '\r') line.pop_back();
+  return line;
+}
+
+// For the user who called sudo to look at.
+std::string save_picture(const std::string& jpeg) {
+  std::string folder = (fs::temp_directory_path() / "lookout-setup-XXXXXX").string();
+  if (::mkdtemp(folder.data()) == nullptr) return {};
+  const fs::path file = fs::path(folder) / "camera.jpg";
+  AtomicFile("picture", file).save([&jpeg](const WritePart& write) { write(jpeg); });
+  const char* user = std::getenv("SUDO_UID");
+  if (user == nullptr || ::geteuid() != 0) return file;
+  const auto owner = static_cast<uid_t>(std::strtoul(user, nullptr, 10));
+  constexpr gid_t kSameGroup = static_cast<gid_t>(-1);
+  const bool is_theirs = ::lchown(file.c_str(), owner, kSameGroup) == 0 &&
+                         ::lchown(folder.c_str(), owner, kSameGroup) == 0;
+  return is_theirs ? file.string() : file.string() + " (sudo shows it)";
+}
+
+std::string take_setup_picture(const std::string& text, bool save) {
+  constexpr int kQuality = 90;
+  SourceOptions options;
+  options.wait = false;
+  const auto source = open_source(text, options);
+  Frame frame;
+  const auto end = Clock::now() + kPictureLimit;
+  while (Clock::now() < end) {
+    const ReadStatus status = source->read(frame, std::chrono::milliseconds(100));
+    if (status == ReadStatus::kEnd) break;
+    if (status != ReadStatus::kFrame) continue;
+    const cv::Mat& picture = whole_picture(frame);
+    std::string result = fmt::format("{}x{}", picture.cols, picture.rows);
+    if (!save) return result;
+    const std::string file = save_picture(encode_jpeg(picture, kQuality));
+    return file.empty() ? result : result + ", saved as " + file;
+  }
+  throw Error(ErrorKind::kDeviceLost, fmt::format("{} gave no picture within {} s",
+                                                  shown_source(text), kPictureLimit.count()));
+}
+
+void try_broker_with(const MqttOptions& options, const std::string& password) {
+  MqttLinkOptions link = resolve_mqtt(options).value();
+  link.settings.password = password;
+  link.log = false;
+  const MqttClient client(link);
+}
+
+std::string numeric(const sockaddr& address, socklen_t size) {
+  std::array<char, NI_MAXHOST> text{};
+  if (::getnameinfo(&address, size, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST) != 0) {
+    return {};
+  }
+  std::string result = text.data();
+  return result.substr(0, result.find('%'));  // of a link
+}
+
+std::vector<std::string> addresses_of_host(const std::string& host) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const int problem = ::getaddrinfo(host.c_str(), nullptr, &hints, &found);
+  if (problem != 0) {
+    throw Error(ErrorKind::kNoInput,
+                fmt::format("the name {} cannot be looked up: {}", host, ::gai_strerror(problem)));
+  }
+  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, ::freeaddrinfo);
+  std::vector<std::string> addresses;
+  for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
+    std::string address = numeric(*each->ai_addr, each->ai_addrlen);
+    if (!address.empty()) addresses.push_back(std::move(address));
+  }
+  return addresses;
+}
+
+std::vector<std::string> name_servers_in(const fs::path& file) {
+  std::vector<std::string> servers;
+  std::ifstream lines(file);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string key;
+    std::string address;
+    if (words >> key >> address && key == "nameserver") {
+      servers.push_back(address.substr(0, address.find('%')));
+    }
+  }
+  return servers;
+}
+
+// That of the way to other networks, else of the way to neighbours. Nothing is sent.
+std::string address_towards(const char* target) {
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(9);
+  ::inet_pton(AF_INET, target, &to.sin_addr);
+  const int fd = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return {};
+  union {
+    sockaddr any;
+    sockaddr_in v4;
+  } own{};
+  socklen_t size = sizeof(own);
+  std::memcpy(&own.v4, &to, sizeof(to));
+  const bool found =
+      ::connect(fd, &own.any, sizeof(to)) == 0 && ::getsockname(fd, &own.any, &size) == 0;
+  ::close(fd);
+  return found ? numeric(own.any, size) : "";
+}
+
+std::string journal_since(std::int64_t since) {
+  const auto end = Clock::now() + kJournalLimit;
+  return capture_process({"journalctl", "--no-pager", "-o", "cat", "-u", "lookout.service",
+                          fmt::format("--since=@{}", since)},
+                         {}, [end] { return Clock::now() > end; })
+      .out;
+}
+
+}  // namespace
+
+SetupHost local_setup_host(const std::string& root,
+                           const std::function<void(std::string_view)>& tell) {
+  SetupHost host;
+  host.root = root.empty() ? "/" : root;
+  host.may_write = ::geteuid() == 0 || !root.empty();
+  host.is_terminal = ::isatty(STDIN_FILENO) == 1 && ::isatty(results_fd()) == 1;
+  host.shows_codes = ::isatty(results_fd()) == 1;
+  host.tell = tell;
+  host.ask = [tell](const std::string& question) {
+    tell(question);
+    return read_visible_line();
+  };
+  host.ask_secret = standard_input().read_line;
+  host.cameras = find_cameras;
+  host.take_picture = take_setup_picture;
+  host.judge = judge_model;
+  host.base = [] { return installed_base(); };
+  host.try_broker = try_broker_with;
+  host.forget_camera = [](const RunOptions& options) { forget_mqtt(options, false); };
+  host.addresses_of = addresses_of_host;
+  host.name_servers = [] { return name_servers_in("/etc/resolv.conf"); };
+  host.own_address = [] { return address_towards("192.0.2.1"); };
+  host.host_name = host_name;
+  host.systemctl = run_systemctl;
+  host.journal = journal_since;
+  host.pause = [] { std::this_thread::sleep_for(kSetupPause); };
+  host.now = Clock::now;
+  return host;
+}
+
+}  // namespace lookout
