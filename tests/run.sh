@@ -477,6 +477,7 @@ for stage in "${stages[@]}"; do
     say 'Raspberry Pi 4, bookworm: classes taught in a virtual machine'
     check tests/target.sh train pi4
     check tests/target.sh teach pi4
+    check tests/target.sh setup pi4
     ;;
   camera)
     say 'Raspberry Pi 4, bookworm: a camera that comes and goes in a virtual machine'

@@ -12,6 +12,7 @@
 #   target.sh mqtt PRESET       ... with a broker on the same board
 #   target.sh train PRESET      ... whose owner teaches it classes of his own, by commands
 #   target.sh teach PRESET      ... and over HTTP
+#   target.sh setup PRESET      ... that lookout setup sets up, with a broker on the same board
 #   target.sh camera PRESET     ... whose camera goes away and comes back LOOKOUT_CAMERA_LOSSES times, by
 #                               default 50
 #   target.sh libcamera PRESET [backports]
@@ -362,6 +363,14 @@ mqtt() {
   in_guest 1200 'bash mqtt_test.sh'
 }
 
+setup() {
+  find_packages
+  guest+=-mqtt
+  cp tests/vm/{service,setup_test}.sh "$work"
+  make_guest libmosquitto1 mosquitto mosquitto-clients
+  in_guest 1800 'bash setup_test.sh'
+}
+
 train() {
   local base=$shared/mobilenet_v2_xnnpack.pt
   find_packages
@@ -430,6 +439,7 @@ trials) trials ;;
 mqtt) mqtt ;;
 train) train ;;
 teach) teach ;;
+setup) setup ;;
 camera) camera ;;
 libcamera) libcamera "${3-}" ;;
 upgrade) upgrade ;;

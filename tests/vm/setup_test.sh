@@ -1,0 +1,74 @@
+#!/bin/bash
+# In a guest of run-guest.sh: one command sets the service up, with a broker, a page with a password and its
+# start at boot. The second one changes no byte, and --undo leaves nothing.
+#
+# The working folder holds lookout*.deb and service.sh.
+set -euo pipefail
+. ./service.sh
+
+# What setup may write: names, modes, owners and contents.
+everything() {
+  find /etc /usr/local ! -path '/etc/mosquitto*' \( -type f -printf '%p %m %U:%G ' -exec sh -c 'sha256sum <"$1"' sh {} \; \
+    -o -type l -printf '%p -> %l\n' -o -type d -printf '%p/ %m\n' \) | sort
+}
+retained() { mosquitto_sub -h 127.0.0.1 -u house -P 'open sesame' -q 1 -C 1 -W 60 -t "$1"; }
+discovered() { retained 'homeassistant/#' | grep -q '"front"'; }
+# page PATH: the status of its answer.
+page() {
+  local status
+  exec 3<> /dev/tcp/127.0.0.1/8090
+  printf 'GET %s HTTP/1.1\r\nHost: localhost:8090\r\nConnection: close\r\n\r\n' "$1" >&3
+  read -r _ status _ <&3
+  exec 3>&-
+  echo "$status"
+}
+setup() {
+  lookout setup --yes --camera $camera --name front --model none --broker 127.0.0.1 --broker-user house \
+    --broker-password-file broker.password --page house --page-password-file page.password
+}
+
+install -m 600 /dev/null /etc/mosquitto/passwd
+mosquitto_passwd -b /etc/mosquitto/passwd house 'open sesame'
+chown mosquitto /etc/mosquitto/passwd
+printf 'listener 1883 127.0.0.1\nallow_anonymous false\npassword_file /etc/mosquitto/passwd\n' \
+  > /etc/mosquitto/conf.d/lookout.conf
+systemctl restart mosquitto
+install_packages
+plug_in
+show '100% Green'
+slow_camera
+echo 'open sesame' > broker.password
+echo 'the cat sat on the mat' > page.password
+everything > before
+
+runuser -u nobody -- lookout setup --yes 2> refused && fail 'nobody may set up'
+grep -q 'sudo lookout setup --yes' refused || fail "it says $(cat refused)"
+lookout setup < /dev/null 2> refused && fail 'it asks without a terminal'
+echo wrong > broker.password
+setup && fail 'a wrong password is taken'
+everything | cmp - before || fail 'an answer that does not work changes something'
+echo 'open sesame' > broker.password
+
+setup | tee told
+grep -q 'It sees: green' told || fail 'the first result is not told'
+grep -q ':8090/' told || fail 'the address of the page is not told'
+is ActiveState active || fail 'the service does not run'
+systemctl is-enabled $unit lookout.socket > /dev/null || fail 'it does not start at boot'
+until_true 'Home Assistant would find the camera' discovered
+[ "$(page /state)" = 401 ] || fail 'who is not logged in sees the state'
+[ "$(page /teach)" = 200 ] || fail 'nobody can log in'
+say "set up, exposed by $(exposure)"
+
+everything > set-up
+process=$(property MainPID)
+setup | tee told
+grep -q 'Nothing was changed' told || fail 'the second run changes something'
+everything | cmp - set-up || fail 'the second run writes something'
+[ "$(property MainPID)" = "$process" ] || fail 'the second run starts the service again'
+lookout setup --show
+
+lookout setup --undo
+everything > undone
+diff before undone || fail 'undo leaves something'
+is ActiveState inactive || fail 'the service still runs'
+[ -z "$(retained 'homeassistant/#' 2> /dev/null)" ] || fail 'Home Assistant would still have the camera'
