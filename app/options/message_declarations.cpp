@@ -12,7 +12,7 @@ namespace {
 constexpr double kMaxGpioLine = 4095;
 
 // Adds settings of one section, which have no flags.
-auto in_section(Settings& settings, const char* section) {
+auto key_adder(Settings& settings, const char* section) {
   return [&settings, section](const char* key, Value value, const char* help) {
     settings.add(section, key, std::move(value), help);
   };
@@ -21,7 +21,7 @@ auto in_section(Settings& settings, const char* section) {
 }  // namespace
 
 void declare(Settings& settings, WebhookOptions& options) {
-  const auto add = in_section(settings, "webhook");
+  const auto add = key_adder(settings, "webhook");
   add("url", text(options.url, "URL"),
       "Send a message to this URL, http://... or https://..., when the state changes; default: "
       "none. In URL, headers, body and form {camera}, {watch}, {state}, {previous}, {score} and "
@@ -56,7 +56,7 @@ void declare(Settings& settings, WebhookOptions& options) {
 }
 
 void declare(Settings& settings, GpioOptions& options) {
-  const auto add = in_section(settings, "gpio");
+  const auto add = key_adder(settings, "gpio");
   add("line", number(options.line, 0, kMaxGpioLine),
       "Make this line of the GPIO chip active while the state is one of gpio.states: its number on "
       "the chip, as 17; default: none");
