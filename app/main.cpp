@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "app/collect/collect.h"
 #include "app/eval/eval.h"
 #include "app/history/history.h"
+#include "app/inspect/bundle.h"
 #include "app/inspect/doctor.h"
 #include "app/inspect/inspect.h"
 #include "app/inspect/list_cameras.h"
@@ -130,10 +132,22 @@ void log_warnings(const std::vector<std::string>& warnings) {
   for (const std::string& warning : warnings) lookout::log_warn("{}", warning);
 }
 
-int run_doctor(const lookout::RunOptions& options) {
+int run_doctor(const lookout::RunOptions& options, const lookout::DoctorOptions& doctor,
+               const std::map<std::string, std::string>& given) {
   end_by_signals();
   lookout::set_log_level(options.log.level);
-  const lookout::Diagnosis diagnosis = lookout::diagnose(options, lookout::local_probes());
+  lookout::Probes probes = lookout::local_probes();
+  probes.as_service = doctor.service;
+  if (!doctor.bundle.empty()) {
+    const std::string list = lookout::write_bundle(doctor.bundle, options, given, probes, print);
+    if (doctor.bundle == "-") {
+      lookout::log_info("{}", list);
+    } else {
+      print(list);
+    }
+    return 0;
+  }
+  const lookout::Diagnosis diagnosis = lookout::diagnose(options, probes);
   const bool json = options.results.format == lookout::Format::kJson;
   print(json ? lookout::to_json(diagnosis) : lookout::to_text(diagnosis));
   return diagnosis.exit_status;
@@ -248,7 +262,10 @@ void add_commands(lookout::CommandLine& line, const std::vector<std::string>& ar
     print(lookout::inspect(options));
     return 0;
   });
-  lookout::add_doctor(line, run_doctor);
+  lookout::add_doctor(
+      line, [&line](const lookout::RunOptions& options, const lookout::DoctorOptions& doctor) {
+        return run_doctor(options, doctor, line.given());
+      });
   lookout::add_mqtt_forget(line, [](const lookout::RunOptions& options, bool all_machines) {
     end_by_signals();
     lookout::set_log_level(options.log.level);

@@ -11,6 +11,7 @@
 #include <sstream>
 #include <utility>
 
+#include "app/inspect/service_view.h"
 #include "app/model/base.h"
 #include "app/model/model_trials.h"
 #include "app/options/config_file.h"
@@ -47,16 +48,6 @@ using State = Check::State;
 using Checks = std::vector<Check>;
 
 State note_if(bool worth_knowing) { return worth_knowing ? State::kNote : State::kOk; }
-
-// Tries something; `use` returns the text of the check. What fails is `if_it_fails`.
-Check tried(const std::string& name, State if_it_fails, const std::function<std::string()>& use) {
-  try {
-    return {name, State::kOk, use()};
-  } catch (const Error& error) {
-    return {name, if_it_fails, error.what(),
-            if_it_fails == State::kFailure ? error.exit_status() : 0};
-  }
-}
 
 // ---- The machine
 
@@ -226,11 +217,6 @@ Check check_heaps(const fs::path& root) {
 }
 
 // ---- The service as seen from the outside
-
-bool is_in(const fs::path& path, const fs::path& folder) {
-  const fs::path relative = fs::absolute(path).lexically_normal().lexically_relative(folder);
-  return !relative.empty() && *relative.begin() != "..";
-}
 
 // Throws for files that the service cannot read though the caller can.
 void check_files_of_service(const RunOptions& options, const Probes& probes) {
@@ -506,12 +492,15 @@ Diagnosis diagnose(const RunOptions& options, const Probes& probes) {
   Diagnosis diagnosis;
   diagnosis.system = read_system_info(probes.root);
   const SystemInfo& system = diagnosis.system;
-  const auto services = system.systemd ? probes.services() : std::vector<ServiceState>();
-  const std::string unit = unit_of_service(options.config_file, probes.root / "etc/lookout");
+  if (system.systemd) diagnosis.services = probes.services();
+  const auto& services = diagnosis.services;
+  std::string unit = unit_of_service(options.config_file, probes.root / "etc/lookout");
+  if (probes.as_service && unit.empty()) unit = "lookout.service";
   Checks& checks = diagnosis.checks;
   check_processor(system, checks);
   for (const EngineRow& row : kEngines) checks.push_back(check_engine(row.engine, probes));
   check_settings(options, unit, checks);
+  if (probes.as_service) check_service_view(options, unit, probes.root, checks);
   check_needs(options, unit, probes, services, checks);
   checks.push_back(check_base(probes));
   check_cameras(probes, checks);

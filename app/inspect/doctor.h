@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "app/inspect/check.h"
 #include "app/model/models.h"
 #include "app/options/options.h"
 #include "pipeline/archive/engine_facts.h"
@@ -15,33 +16,23 @@
 
 namespace lookout {
 
-struct Check {
-  enum class State {
-    kOk,
-    kNote,     // worth knowing
-    kFailure,  // keeps a run from starting
-  };
-  std::string name;
-  State state = State::kOk;
-  std::string text;
-  int exit_status = 0;  // of a run with this failure; 0: it is no failure
-};
-
-struct Diagnosis {
-  std::vector<Check> checks;  // a run's needs come in the order of a run
-  SystemInfo system;
-  int exit_status = 0;  // of a run that is started now, the first failure's; 0: it would start
-};
-
 // A unit of systemd.
 struct ServiceState {
   std::string unit;
   std::string state;  // "active", "failed", ...
 };
 
+struct Diagnosis {
+  std::vector<Check> checks;  // a run's needs come in the order of a run
+  SystemInfo system;
+  std::vector<ServiceState> services;  // as Probes::services
+  int exit_status = 0;  // of a run that is started now, the first failure's; 0: it would start
+};
+
 // The things that the doctor examines. Each function throws Error when its thing cannot be used.
 struct Probes {
   std::filesystem::path root = "/";  // of proc, sys, dev, run, usr and etc
+  bool as_service = false;           // any configuration is judged as the service would see it
   std::function<EngineFacts(Engine engine)> engine;
   std::function<std::string(const std::string& path)> probe_camera;  // returns the camera's name
   std::function<std::string(const std::string& source, const SourceOptions&)>

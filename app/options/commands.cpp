@@ -232,16 +232,26 @@ void add_setup(CommandLine& line, const std::vector<SetupFlag>& flags,
   });
 }
 
-void add_doctor(CommandLine& line, const CommandLine::RunAction& action,
+void add_doctor(CommandLine& line,
+                const std::function<int(const RunOptions&, const DoctorOptions&)>& action,
                 const std::string& config) {
-  line.add_like_run("doctor",
-                    "Check whether run would start, and explain problems\n"
-                    "It takes the options of run. The configuration of the service is read if it "
-                    "exists and --config names no other file; --config '' reads none.",
-                    action, {config, ""})
-      .examples(
-          "lookout doctor\n"
-          "lookout doctor /dev/video0 --model garage.pt");
+  const auto options = std::make_shared<DoctorOptions>();
+  Command& doctor = line.add_like_run(
+      "doctor",
+      "Check whether run would start, and explain problems\n"
+      "It takes the options of run. The configuration of the service is read if it "
+      "exists and --config names no other file; --config '' reads none.",
+      [action, options](const RunOptions& run) { return action(run, *options); }, {config, ""});
+  doctor.examples(
+      "lookout doctor\n"
+      "lookout doctor /dev/video0 --model garage.pt\n"
+      "sudo lookout doctor --bundle report.tar.gz");
+  doctor.add_flag(
+      "--bundle", text(options->bundle, "FILE"),
+      "Write what helps others to find a problem into one file, .tar.gz, with passwords "
+      "and tokens masked, and list what is in it; -: to stdout");
+  doctor.add_flag("--service", boolean(options->service),
+                  "Judge the configuration as the service would see it, wherever its file lies");
 }
 
 void add_list_cameras(CommandLine& line, const CommandLine::RunAction& action) {

@@ -16,7 +16,8 @@ using Action = std::function<int(const Options&)>;
 
 void add_run(CommandLine& line, const CommandLine::RunAction& action);
 // Reads `config` when it exists and neither --config nor LOOKOUT_CONFIG names a file.
-void add_doctor(CommandLine& line, const CommandLine::RunAction& action,
+void add_doctor(CommandLine& line,
+                const std::function<int(const RunOptions&, const DoctorOptions&)>& action,
                 const std::string& config = kServiceConfig);
 // The commands of `lookout model`, with the service's file as add_doctor().
 using ModelAction = std::function<int(const RunOptions&, const ModelCommandOptions&)>;

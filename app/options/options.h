@@ -354,6 +354,12 @@ struct ModelCommandOptions {
   std::optional<std::string> watch;  // nothing: the one model that there is
 };
 
+// What `lookout doctor` takes besides the options of a run.
+struct DoctorOptions {
+  std::string bundle;    // a file for others to look at, "-": stdout; empty: none
+  bool service = false;  // the configuration is judged as the service would see it
+};
+
 // What `lookout password` takes besides the options of a run.
 struct PasswordOptions {
   bool remove = false;

@@ -225,6 +225,7 @@ ALLOWED = {
         "platform/cameras",
         "platform/gpio",
         "platform/history",
+        "platform/http",
         "platform/mqtt",
         "platform/reporters",
         "platform/sources",
@@ -313,7 +314,10 @@ ENGINES_HEADERS = {
 ONE_USER = {
     "app/bench/measure.h": "what runs in the process of a combination",
     "app/inspect/device_report.h": "a part of the report that has its own source of figures",
+    "app/inspect/masking.h": "what strangers may see, with a contract",
     "app/inspect/model_code.h": "two commands in one: --code and --graph",
+    "app/inspect/service_metrics.h": "a client of a server, with a contract",
+    "app/inspect/service_view.h": "a part of the checks that is about a unit",
     "app/install/judge_model.h": "what runs in a process that gives up its rights",
     "app/options/value.h": "the values of settings.h, through which everybody has them",
     "app/report/style.h": "CSS",

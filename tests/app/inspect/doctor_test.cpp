@@ -24,6 +24,7 @@ namespace lookout {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 using State = Check::State;
 
 // A machine in a folder. Everything works unless a test changes it.
@@ -337,6 +338,37 @@ TEST_F(DoctorTest, AModelThatFailedIsNoted) {
                   options_.model.file, failed.sha256));
   ASSERT_EQ(notes().size(), 1U);
   EXPECT_THAT(notes().front(), HasSubstr("is not used: the program ended 2 times with it; old ("));
+}
+
+TEST_F(DoctorTest, AnyConfigurationIsJudgedAsTheServiceWouldSeeIt) {
+  probes_.as_service = true;
+  options_.config_file = root_.write("garage.toml", "");
+  const std::string home = "/home/pi/garage.token";
+  options_.http.token_file = home;
+  const Diagnosis hidden = diagnose();
+  EXPECT_THAT(check(hidden, "secret").text, HasSubstr("http.token-file " + home));
+  EXPECT_EQ(check(hidden, "secret").exit_status, 66);
+  EXPECT_THAT(check(hidden, "unit").text, HasSubstr("lookout.service is not installed here"));
+
+  options_.http.token_file = "/run/credentials/lookout.service/token";
+  EXPECT_EQ(check(diagnose(), "secret").state, State::kNote);
+}
+
+TEST_F(DoctorTest, TheUnitHasToAllowWhatSourceAndBrokerNeed) {
+  probes_.as_service = true;
+  options_.camera.source = "rtsp://192.0.2.7/stream";
+  put("usr/lib/systemd/system/lookout.service", "[Service]\nPrivateNetwork=yes\n");
+  const Check network = check(diagnose(), "network");
+  EXPECT_EQ(network.state, State::kFailure);
+  EXPECT_EQ(network.exit_status, 77);
+  EXPECT_THAT(network.text, HasSubstr("network-camera.conf"));
+  put("etc/systemd/system/lookout.service.d/camera.conf", "[Service]\nPrivateNetwork=no\n");
+  EXPECT_THAT(to_text(diagnose()), Not(HasSubstr("needs a network")));
+
+  options_.camera.source = "csi://0";
+  EXPECT_THAT(check(diagnose(), "devices").text, HasSubstr("DeviceAllow=char-dma_heap"));
+  put("etc/systemd/system/lookout.service.d/csi.conf", "DeviceAllow=char-dma_heap rw\n");
+  EXPECT_THAT(to_text(diagnose()), Not(HasSubstr("DeviceAllow")));
 }
 
 TEST_F(DoctorTest, DropInsAreNamedAndTheServiceMustBeAbleToReadThem) {

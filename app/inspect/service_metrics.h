@@ -1,0 +1,13 @@
+// The figures of a service that runs on this machine.
+#pragma once
+
+#include <string>
+
+namespace lookout {
+
+// What the server at the address answers to GET /metrics, without a token: the body of 200, else a
+// sentence. `address`: as parse_http_address(), a loopback one. Takes five seconds at most. Throws
+// Error when there is no answer.
+std::string metrics_at(const std::string& address);
+
+}  // namespace lookout
