@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <grp.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <exception>
 #include <map>
@@ -39,6 +41,7 @@
 #include "platform/system/process.h"
 #include "platform/system/service.h"
 #include "platform/system/state_folder.h"
+#include "platform/teach/taught_models.h"
 
 namespace lookout {
 namespace {
@@ -349,6 +352,33 @@ SourceOptions check_models(const RunOptions& options, const std::string& unit, c
   return largest(wishes);
 }
 
+// Watches that were taught in the browser, which a run takes besides those of the configuration.
+// One whose model is no good is left out by a run, and ends none.
+void check_taught(const RunOptions& options, const std::string& unit, const Probes& probes,
+                  Checks& checks) {
+  const fs::path folder = unit.empty() ? state_folder() : state_folder_of(unit, probes);
+  if (!options.http.teach || folder.empty()) return;
+  if (access(folder.c_str(), R_OK | X_OK) != 0 && errno == EACCES) {
+    checks.push_back({"taught", State::kNote, folder.string() + " may not be read: use sudo"});
+    return;
+  }
+  for (const TaughtRun& run : TaughtModelStore(models_folder_of(folder / "teach")).in_use()) {
+    if (!run.problem.empty()) {
+      checks.push_back(
+          {"taught", State::kNote,
+           fmt::format("{}: it is not watched: {} {}", run.watch, run.head.string(), run.problem)});
+      continue;
+    }
+    checks.push_back(tried("taught", State::kNote, [&] {
+      ModelOptions model = options.model;
+      model.file = run.head;
+      model.labels.clear();
+      model.stated = {};
+      return fmt::format("{}: {}", run.watch, probes.load_model(model).text);
+    }));
+  }
+}
+
 // In the order of a run, which ends with the first failure. `unit`: of the service whose
 // configuration it is; empty: of none.
 void check_needs(const RunOptions& options, const std::string& unit, const Probes& probes,
@@ -365,6 +395,7 @@ void check_needs(const RunOptions& options, const std::string& unit, const Probe
   if (!start.text.empty()) checks.push_back(start);
 
   const SourceOptions wanted = check_models(options, unit, probes, checks);
+  check_taught(options, unit, probes, checks);
   if (start.state == State::kOk) {
     checks.push_back(check_run_source(options, wanted, probes, services));
   }

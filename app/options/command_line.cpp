@@ -1,14 +1,17 @@
 #include "app/options/command_line.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <utility>
 
 #include "app/options/config_file.h"
+#include "app/options/taught_watches.h"
 #include "app/options/watches.h"
 #include "pipeline/core/append_format.h"
 #include "pipeline/core/error.h"
@@ -332,18 +335,30 @@ void CommandLine::take_watch(Command& command) {
   const std::string& name = flag->results().back();
   if (!path.empty()) read_config_file(path, settings_);
   command.watch_->notes = settings_.read_environment();
+  std::map<std::string, std::string> given;
+  const std::filesystem::path library = library_of_service(path);
+  const std::vector<std::string> left_out = add_taught_watches(library, options_, given);
   std::vector<std::string> names;
   for (const Watch& watch : watches_of(options_)) {
     if (!watch.name.empty() && watch.name == name) return command.take_(watch.options);
     if (!watch.name.empty()) names.push_back(watch.name);
   }
-  const std::string& config = path.empty() ? "the environment" : path;
-  if (names.empty()) {
-    throw usage_error(fmt::format("--watch {0}: there is no [watch.{0}] in {1}{2}", name, config,
-                                  path.empty() ? "; --config names a configuration" : ""));
+  for (const std::string& sentence : left_out) {
+    if (sentence.rfind(fmt::format("the taught watch {} ", name), 0) != 0) continue;
+    throw Error(ErrorKind::kBadData, fmt::format("--watch {}: {}", name, sentence));
   }
-  throw usage_error(fmt::format("--watch {0}: there is no [watch.{0}] in {1}, but {2}", name,
-                                config, joined(names, ", ")));
+  const std::string& config = path.empty() ? "the environment" : path;
+  const bool is_closed = access(library.c_str(), R_OK | X_OK) != 0 && errno == EACCES;
+  const std::string taught =
+      is_closed ? fmt::format("; what was taught is in {}, which you may not read: use sudo",
+                              library.string())
+                : "";
+  if (names.empty()) {
+    throw usage_error(fmt::format("--watch {0}: there is no [watch.{0}] in {1}{2}{3}", name, config,
+                                  path.empty() ? "; --config names a configuration" : "", taught));
+  }
+  throw usage_error(fmt::format("--watch {0}: there is no [watch.{0}] in {1}, but {2}{3}", name,
+                                config, joined(names, ", "), taught));
 }
 
 // Says that watches see parts of the picture when the command is not told of any part. A

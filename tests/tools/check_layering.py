@@ -128,6 +128,7 @@ ALLOWED = {
         "platform/reporters",
         "platform/sources",
         "platform/system",
+        "platform/teach",
         "platform/webhook",
     },
     "app/output": {
@@ -230,6 +231,7 @@ ALLOWED = {
         "platform/reporters",
         "platform/sources",
         "platform/system",
+        "platform/teach",
     },
     "app/install": {
         "app/model",

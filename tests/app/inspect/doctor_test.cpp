@@ -349,7 +349,6 @@ TEST_F(DoctorTest, AnyConfigurationIsJudgedAsTheServiceWouldSeeIt) {
   EXPECT_THAT(check(hidden, "secret").text, HasSubstr("http.token-file " + home));
   EXPECT_EQ(check(hidden, "secret").exit_status, 66);
   EXPECT_THAT(check(hidden, "unit").text, HasSubstr("lookout.service is not installed here"));
-
   options_.http.token_file = "/run/credentials/lookout.service/token";
   EXPECT_EQ(check(diagnose(), "secret").state, State::kNote);
 }
@@ -364,7 +363,6 @@ TEST_F(DoctorTest, TheUnitHasToAllowWhatSourceAndBrokerNeed) {
   EXPECT_THAT(network.text, HasSubstr("network-camera.conf"));
   put("etc/systemd/system/lookout.service.d/camera.conf", "[Service]\nPrivateNetwork=no\n");
   EXPECT_THAT(to_text(diagnose()), Not(HasSubstr("needs a network")));
-
   options_.camera.source = "csi://0";
   EXPECT_THAT(check(diagnose(), "devices").text, HasSubstr("DeviceAllow=char-dma_heap"));
   put("etc/systemd/system/lookout.service.d/csi.conf", "DeviceAllow=char-dma_heap rw\n");

@@ -1,6 +1,8 @@
 // A run with what an owner taught.
 #include "app/run/taught_run.h"
 
+#include "app/options/taught_watches.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -88,6 +90,37 @@ TEST_F(TaughtRunOfLamp, TheConfigurationWinsAndADamagedModelIsLeftOut) {
   RunOptions damaged;
   EXPECT_THAT(add(damaged), ElementsAre(HasSubstr("damaged")));
   EXPECT_THAT(damaged.watches, IsEmpty());
+}
+
+TEST_F(TaughtRunOfLamp, CommandsKnowItByItsName) {
+  draw(5);
+  use_new();
+  const auto evaluated = [this](const std::string& name) {
+    return run_lookout({"eval", classes_folder(), "--watch", name, "--config", ""}, environment());
+  };
+  const ProgramResult result = evaluated("lamp");
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("lamp-0001"));
+  const ProgramResult other = evaluated("gate");
+  EXPECT_EQ(other.status, 64);
+  EXPECT_THAT(other.err, HasSubstr("lamp"));
+  std::filesystem::resize_file(library() / "models/lamp/0001.head", 100);
+  const ProgramResult damaged = evaluated("lamp");
+  EXPECT_EQ(damaged.status, 65);
+  EXPECT_THAT(damaged.err, HasSubstr("0001.head is damaged"));
+}
+
+TEST_F(TaughtRunOfLamp, DoctorListsItAndSaysWhatIsDamaged) {
+  draw(5);
+  use_new();
+  const auto examined = [this] {
+    std::vector<std::string> doctor = arguments();
+    doctor.insert(doctor.begin(), "doctor");
+    return run_lookout(doctor, environment()).out;
+  };
+  EXPECT_THAT(examined(), HasSubstr("lamp: "));
+  std::filesystem::resize_file(library() / "models/lamp/0001.head", 100);
+  EXPECT_THAT(examined(), HasSubstr("0001.head is damaged"));
 }
 
 TEST_F(TaughtRunOfLamp, JoinsARunThatGoesOn) {
