@@ -19,6 +19,13 @@
 #include "platform/system/parse_number.h"
 
 namespace lookout {
+
+// What a path names.
+struct NamedByPath {
+  std::string name;
+  std::int64_t number = 0;
+};
+
 namespace {
 
 using nlohmann::json;
@@ -27,12 +34,6 @@ constexpr int kThumbQuality = 80;
 constexpr const char* kTeach = "/api/1/teach";
 // A picture of a number never changes. After a day a library that was replaced shows.
 constexpr const char* kKeptByBrowsers = "private, max-age=86400, immutable";
-
-// What a path names.
-struct NamedByPath {
-  std::string name;
-  std::int64_t number = 0;
-};
 
 // Takes "/teach" of "/teach/watches".
 std::string_view take_segment(std::string_view& path) {
