@@ -90,10 +90,46 @@ std::string take_setup_picture(const std::string& text, bool save) {
     std::string result = fmt::format("{}x{}", picture.cols, picture.rows);
     if (!save) return result;
     const std::string file = save_picture(encode_jpeg(picture, kQuality));
-    return file.empty() ? result : result + ", saved as " + file;
+    return file.empty() ? result : fmt::format("{}, saved as {}", result, file);
   }
   throw Error(ErrorKind::kDeviceLost, fmt::format("{} gave no picture within {} s",
                                                   shown_source(text), kPictureLimit.count()));
+}
+
+// A copy that the service's user can read while the model is tried, wherever the owner has it.
+class ModelOnTrial {
+ public:
+  ModelOnTrial(const fs::path& model, const std::string& bytes) {
+    std::string folder = (fs::temp_directory_path() / "lookout-model-XXXXXX").string();
+    if (::mkdtemp(folder.data()) == nullptr) {
+      throw Error(ErrorKind::kOutput, "there is no place in /tmp to try the model");
+    }
+    folder_ = folder;
+    file_ = folder_ / model.filename();
+    std::ofstream(file_, std::ios::binary) << bytes;
+    std::error_code ignored;
+    fs::permissions(folder_, static_cast<fs::perms>(0755), ignored);
+    fs::permissions(file_, static_cast<fs::perms>(0644), ignored);
+  }
+  ~ModelOnTrial() {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+  ModelOnTrial(const ModelOnTrial&) = delete;
+  ModelOnTrial& operator=(const ModelOnTrial&) = delete;
+
+  const fs::path& file() const { return file_; }
+
+ private:
+  fs::path folder_;
+  fs::path file_;
+};
+
+JudgedModel judge_bytes(const std::string& name, const std::string& bytes) {
+  const ModelOnTrial trial(name, bytes);
+  ModelOptions options;
+  options.file = trial.file();
+  return judge_model(options);
 }
 
 void try_broker_with(const MqttOptions& options, const std::string& password) {
@@ -189,7 +225,7 @@ SetupHost local_setup_host(const std::string& root,
   host.ask_secret = standard_input().read_line;
   host.cameras = find_cameras;
   host.take_picture = take_setup_picture;
-  host.judge = judge_model;
+  host.judge = judge_bytes;
   host.base = [] { return installed_base(); };
   host.try_broker = try_broker_with;
   host.forget_camera = [](const RunOptions& options) { forget_mqtt(options, false); };

@@ -1,8 +1,10 @@
 // The machine as `lookout setup` sees it. Tests pass their own.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,7 +32,8 @@ struct SetupHost {
   // Reads a picture, for at most 15 s. Returns what it is: "640x480, saved as /tmp/x.jpg". `save`:
   // for somebody to look at.
   std::function<std::string(const std::string& source, bool save)> take_picture;
-  std::function<JudgedModel(const ModelOptions& model)> judge;
+  // As judge_model(), of a file with this name and content.
+  std::function<JudgedModel(const std::string& name, const std::string& bytes)> judge;
   // The installed base that classes are taught from. Nothing: there is none.
   std::function<std::optional<std::filesystem::path>()> base;
   // Connects as the options say, with this password.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -209,35 +208,6 @@ std::string model_proposal(const SetupRun& run) {
   return run.host.base() ? "base" : kNone;
 }
 
-// A copy that the service's user can read while the model is tried, wherever the owner has it.
-class ModelOnTrial {
- public:
-  ModelOnTrial(const fs::path& model, const std::string& bytes) {
-    std::string folder = (fs::temp_directory_path() / "lookout-model-XXXXXX").string();
-    if (::mkdtemp(folder.data()) == nullptr) {
-      throw Error(ErrorKind::kOutput, "there is no place in /tmp to try the model");
-    }
-    folder_ = folder;
-    file_ = folder_ / model.filename();
-    std::ofstream(file_, std::ios::binary) << bytes;
-    std::error_code ignored;
-    fs::permissions(folder_, fs::perms(0755), ignored);
-    fs::permissions(file_, fs::perms(0644), ignored);
-  }
-  ~ModelOnTrial() {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-  ModelOnTrial(const ModelOnTrial&) = delete;
-  ModelOnTrial& operator=(const ModelOnTrial&) = delete;
-
-  const fs::path& file() const { return file_; }
-
- private:
-  fs::path folder_;
-  fs::path file_;
-};
-
 std::string class_list(const std::vector<std::string>& labels) {
   constexpr std::size_t kShownClasses = 8;
   const std::size_t count = std::min(labels.size(), kShownClasses);
@@ -272,10 +242,8 @@ std::string take_model(SetupRun& run, const std::string& answer) {
   std::string bytes = read_input("model", file);
   if (!is_known) {
     run.host.tell("  the model is tried ...\n");
-    const ModelOnTrial trial(file, bytes);
-    ModelOptions options;
-    options.file = trial.file();
-    run.host.tell(fmt::format("  it knows {}\n", class_list(run.host.judge(options).labels)));
+    const JudgedModel model = run.host.judge(file.filename(), bytes);
+    run.host.tell(fmt::format("  it knows {}\n", class_list(model.labels)));
   }
   const auto& ours = run.before.files;
   std::error_code unseen;

@@ -45,8 +45,8 @@ ResolvedRun resolve_start(const RunOptions& options);
 // and what read_input() throws for a file.
 std::optional<MqttLinkOptions> resolve_mqtt(const MqttOptions& options);
 
-// Throws Error(kConfig) when other machines could look at `address` without a token, and without the
-// password of http.teach, and nobody allowed it.
+// Throws Error(kConfig) when other machines could look at `address` without a token and without the
+// password of http.teach, and nobody allowed that.
 void require_token(const HttpOptions& options, const std::string& address);
 
 // The file with the hash of the password that owners log in with: http.password-file, else

@@ -48,8 +48,8 @@ class SetupTest : public testing::Test {
       if (source == "/dev/video9") throw Error(ErrorKind::kNoInput, "/dev/video9 is not there");
       return std::string("640x480");
     };
-    host_.judge = [](const ModelOptions& model) {
-      if (read_file(model.file) == "damaged") throw Error(ErrorKind::kBadData, "it is damaged");
+    host_.judge = [](const std::string&, const std::string& bytes) {
+      if (bytes == "damaged") throw Error(ErrorKind::kBadData, "it is damaged");
       return JudgedModel{"garage", {"open", "closed"}, false};
     };
     host_.base = [] { return std::nullopt; };
