@@ -139,6 +139,13 @@ void try_broker_with(const MqttOptions& options, const std::string& password) {
   const MqttClient client(link);
 }
 
+void check_message_to(const std::string& url) {
+  RunOptions options;
+  options.camera.source = "none";
+  options.webhook.url = url;
+  resolve_start(options);
+}
+
 std::string numeric(const sockaddr& address, socklen_t size) {
   std::array<char, NI_MAXHOST> text{};
   if (::getnameinfo(&address, size, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST) != 0) {
@@ -228,6 +235,7 @@ SetupHost local_setup_host(const std::string& root,
   host.judge = judge_bytes;
   host.base = [] { return installed_base(); };
   host.try_broker = try_broker_with;
+  host.check_message = check_message_to;
   host.forget_camera = [](const RunOptions& options) { forget_mqtt(options, false); };
   host.addresses_of = addresses_of_host;
   host.name_servers = [] { return name_servers_in("/etc/resolv.conf"); };

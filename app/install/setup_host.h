@@ -38,6 +38,8 @@ struct SetupHost {
   std::function<std::optional<std::filesystem::path>()> base;
   // Connects as the options say, with this password.
   std::function<void(const MqttOptions& options, const std::string& password)> try_broker;
+  // Whether messages can be sent to this address. Sends nothing.
+  std::function<void(const std::string& url)> check_message;
   // Removes the camera of these options from the broker.
   std::function<void(const RunOptions& options)> forget_camera;
   // The IP addresses of a host, and those of the name servers that this machine asks.

@@ -400,6 +400,7 @@ std::string take_webhook(SetupRun& run, const std::string& answer) {
   if (!is_http(url)) {
     throw no_answer("the address begins with https:// or http://");
   }
+  run.host.check_message(url);
   allow_host(run, host_of(url));
   run.draft.secrets["webhook"] = url;
   return kKept;
@@ -492,10 +493,6 @@ const std::vector<SetupQuestion>& questions() {
   return all;
 }
 
-bool can_be_asked(const SetupQuestion& question) {
-  return question.key != "webhook" || has_webhook();
-}
-
 void ask(SetupRun& run, const SetupQuestion& question, const std::string& number) {
   std::string answer = run.given(question.flags.front().key);
   const std::string key(question.key);
@@ -541,17 +538,9 @@ std::string SetupRun::secret_of(const std::string& flag, const std::string& file
   return secret;
 }
 
-bool has_webhook() {
-  RunOptions options;
-  Settings settings;
-  declare(settings, options);
-  return settings.find("webhook", "url-file") != nullptr;
-}
-
 std::vector<SetupFlag> setup_flags() {
   std::vector<SetupFlag> flags;
   for (const SetupQuestion& question : questions()) {
-    if (!can_be_asked(question)) continue;
     flags.insert(flags.end(), question.flags.begin(), question.flags.end());
   }
   return flags;
@@ -559,10 +548,9 @@ std::vector<SetupFlag> setup_flags() {
 
 void ask_questions(SetupRun& run) {
   const auto& all = questions();
-  const auto count = std::count_if(all.begin(), all.end(), can_be_asked);
   int number = 0;
   for (const SetupQuestion& question : all) {
-    if (can_be_asked(question)) ask(run, question, fmt::format("{} of {}. ", ++number, count));
+    ask(run, question, fmt::format("{} of {}. ", ++number, all.size()));
   }
 }
 

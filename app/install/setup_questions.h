@@ -55,9 +55,6 @@ struct SetupRun {
 // The options that answer the questions.
 std::vector<SetupFlag> setup_flags();
 
-// Whether this program knows [webhook] url-file.
-bool has_webhook();
-
 // Answers all questions: tries what can be tried, and asks again for what does not work. When
 // nobody is asked, throws the Error of the first answer that does not work. Changes nothing but
 // run.draft.

@@ -53,6 +53,9 @@ class SetupTest : public testing::Test {
       return JudgedModel{"garage", {"open", "closed"}, false};
     };
     host_.base = [] { return std::nullopt; };
+    host_.check_message = [this](const std::string& /*url*/) {
+      if (!messages_problem_.empty()) throw Error(ErrorKind::kUnsupported, messages_problem_);
+    };
     host_.try_broker = [this](const MqttOptions& options, const std::string& password) {
       brokers_.push_back(options.url + " " + password);
       if (password == "wrong") throw Error(ErrorKind::kDeviceLost, "the broker refuses: password");
@@ -125,6 +128,7 @@ class SetupTest : public testing::Test {
   Cameras cameras_;
   std::string password_;
   std::string page_password_;
+  std::string messages_problem_;
   std::string journal_ = "lookout 0.2.0\n1: red 99.9 %\n";
   std::set<std::string> enabled_;
   std::set<std::string> active_;
@@ -380,7 +384,6 @@ TEST_F(SetupTest, CredentialsOfACameraAreASecret) {
 }
 
 TEST_F(SetupTest, TheMessageToThePhoneIsASecretFile) {
-  if (!has_webhook()) GTEST_SKIP() << "this program has no webhook.url-file";
   const std::string file = root_.write("url", "https://ntfy.sh/topic\n");
   yes({{"webhook-file", file}});
   EXPECT_EQ(content("/etc/lookout/credentials/webhook"), "https://ntfy.sh/topic\n");
@@ -389,6 +392,15 @@ TEST_F(SetupTest, TheMessageToThePhoneIsASecretFile) {
   EXPECT_THAT(content(kServiceDropIn), HasSubstr("IPAddressAllow=192.0.2.11"));
   yes();
   EXPECT_THAT(told_, HasSubstr("Nothing was changed"));
+}
+
+TEST_F(SetupTest, AMessageThatCannotBeSentIsToldBeforeAnythingIsWritten) {
+  messages_problem_ = "webhook: libcurl is missing";
+  const std::string file = root_.write("url", "https://ntfy.sh/topic\n");
+  expect_error(ErrorKind::kUnsupported, HasSubstr("libcurl"), [&] {
+    yes({{"webhook-file", file}});
+  });
+  EXPECT_EQ(content(kSetupConfig), "");
 }
 
 TEST_F(SetupTest, WithoutBootOnlyThisTimeItIsStarted) {
