@@ -5,7 +5,7 @@
 #   container_test.sh [FOLDER]
 #
 # FOLDER has the packages, by default build/native (deploy/package.sh --native). The image's base is made by
-# mmdebstrap, so that no registry is needed. Needs root; exit status 77 without it, buildah or the packages.
+# mmdebstrap, so that no registry is needed, and kept in LOOKOUT_CACHE. Needs root; exit status 77 without it, buildah or the packages.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 folder=$(realpath "${1:-build/native}")
@@ -43,19 +43,25 @@ trap cleanup EXIT
 # The packages alone: the folder of a build is large.
 mkdir "$work/packages"
 cp "$folder"/lookout*.deb "$work/packages"
-toolchains/mirrors.sh "$suite" >"$work/sources"
-apt-config dump | grep -E '^Acquire::(http|https|Retries|Check)' >"$work/apt.conf" || :
-mmdebstrap --mode=root --variant=apt --quiet --keyring=/usr/share/keyrings/debian-archive-keyring.gpg \
-  --aptopt="$work/apt.conf" --include=debian-archive-keyring --dpkgopt='path-exclude=/usr/share/doc/*' \
-  --dpkgopt='path-include=/usr/share/doc/*/copyright' --dpkgopt='path-exclude=/usr/share/man/*' \
-  --dpkgopt='path-exclude=/usr/share/locale/*' "$suite" "$work/base" "$work/sources"
-# An image that is pulled has the sources of Debian's own mirrors.
-sed -i 's/\[[^]]*\] //' "$work/base/etc/apt/sources.list"
-rm -rf "$work/base"/var/lib/apt/lists/* "$work/base"/var/cache/apt/*
-tar -C "$work/base" -cf "$work/base.tar" .
-rm -rf --one-file-system "$work/base"
+cache=${LOOKOUT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/lookout}
+base_tar=$cache/container-base-$suite.tar
+make_base() {
+  toolchains/mirrors.sh "$suite" >"$work/sources"
+  apt-config dump | grep -E '^Acquire::(http|https|Retries|Check)' >"$work/apt.conf" || :
+  mmdebstrap --mode=root --variant=apt --quiet --keyring=/usr/share/keyrings/debian-archive-keyring.gpg \
+    --aptopt="$work/apt.conf" --include=debian-archive-keyring,usr-is-merged \
+    --hook-dir=/usr/share/mmdebstrap/hooks/merged-usr --dpkgopt='path-exclude=/usr/share/doc/*' \
+    --dpkgopt='path-include=/usr/share/doc/*/copyright' --dpkgopt='path-exclude=/usr/share/man/*' \
+    --dpkgopt='path-exclude=/usr/share/locale/*' "$suite" "$work/base" "$work/sources"
+  rm -rf "$work/base"/var/lib/apt/lists/* "$work/base"/var/cache/apt/*
+  mkdir -p "$cache"
+  tar -C "$work/base" -cf "$base_tar.new" .
+  mv "$base_tar.new" "$base_tar"
+  rm -rf --one-file-system "$work/base"
+}
+[ -e "$base_tar" ] || make_base
 base=$(buildah from scratch)
-buildah add "$base" "$work/base.tar" / >/dev/null
+buildah add "$base" "$base_tar" / >/dev/null
 buildah commit --quiet "$base" localhost/base >/dev/null
 buildah rm "$base" >/dev/null
 
