@@ -19,7 +19,8 @@ set(_shlibs)
 set(_sysroot_libraries)
 if(NOT CPACK_LOOKOUT_SYSROOT)
   # Their symbols files, which dpkg-shlibdeps would take, ask for older versions: so both builds ask for the same.
-  file(GLOB _files /var/lib/dpkg/info/*.shlibs)
+  # Packages of other architectures may be there, too.
+  file(GLOB _files /var/lib/dpkg/info/*:${CPACK_LOOKOUT_ARCHITECTURE}.shlibs)
   foreach(_file IN LISTS _files)
     file(READ "${_file}" _lines)
     string(APPEND _shlibs "${_lines}")
