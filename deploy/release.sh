@@ -67,7 +67,12 @@ install() {
     --keyring=/usr/share/keyrings/debian-archive-keyring.gpg --aptopt="$work/apt.conf" "$suite" "$root" "$work/sources"
   mkdir "$root/packages"
   cp "$@" "$root/packages"
-  in_root() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive "$@"; }
+  # The loader finds libraries beside a program by /proc.
+  # shellcheck disable=SC2016  # another shell expands it
+  in_root() {
+    unshare --mount sh -ec 'mount -t proc proc "$0/proc"
+      exec chroot "$0" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive "$@"' "$root" "$@"
+  }
   in_root sh -ec 'apt-get install -y --no-install-recommends /packages/*.deb'
   # shellcheck disable=SC2016  # another shell expands it
   in_root sh -ec 'for model in /usr/share/lookout/selftest.*; do
