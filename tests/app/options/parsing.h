@@ -39,6 +39,7 @@ struct Parsed {
   CollectOptions collect;
   TraceSummaryOptions trace_summary;
   ModelCommandOptions model;
+  DoctorOptions doctor;
 };
 
 // `service`: the service's configuration.
@@ -55,7 +56,13 @@ inline Parsed parse_command(const std::vector<std::string>& arguments,
   };
   add_run(line, keep("run", parsed.run));
   add_inspect(line, keep("inspect", parsed.inspect));
-  add_doctor(line, keep("doctor", parsed.run), service);
+  const auto doctor = [&parsed](const RunOptions& options, const DoctorOptions& command) {
+    parsed.command = "doctor";
+    parsed.run = options;
+    parsed.doctor = command;
+    return 0;
+  };
+  add_doctor(line, doctor, service);
   add_list_cameras(line, keep("list-cameras", parsed.run));
   add_serve(line, keep("serve", parsed.run));
   add_mqtt_forget(line, [&parsed](const RunOptions& options, bool /*all_machines*/) {
