@@ -252,7 +252,7 @@ std::filesystem::path model_path(const std::string& option) {
     return is_installed(engine.engine);
   });
   if (row == kEngines.end()) row = kEngines.begin();
-  return folder / (std::string("selftest") + row->suffix);
+  return folder / (std::string(kSelftestModel) + row->suffix);
 }
 
 std::optional<std::vector<std::string>> read_labels(const std::string& option) {
@@ -293,7 +293,7 @@ ModelSpec read_spec(const NamedModel& model, const std::optional<std::vector<std
 }
 
 bool is_selftest(const ModelOptions& options, const ModelArchive& archive) {
-  return options.file.empty() && archive.path().stem() == "selftest";
+  return options.file.empty() && archive.path().stem() == kSelftestModel;
 }
 
 std::vector<std::string> operator_libraries(const ModelOptions& options) {

@@ -50,6 +50,9 @@ NamedModel read_archive(const ModelOptions& options);
 ModelSpec read_spec(const NamedModel& model, const std::optional<std::vector<std::string>>& labels,
                     const StatedModel& stated);
 
+// The name of the self-test model, and of its files but for their suffixes.
+inline constexpr const char* kSelftestModel = "selftest";
+
 // Whether no model was chosen, and `archive` is the self-test model.
 bool is_selftest(const ModelOptions& options, const ModelArchive& archive);
 

@@ -150,7 +150,6 @@ std::optional<WebhookSettings> resolve_webhook(const RunOptions& options) {
   text.form = webhook.form;
   text.picture = webhook.picture;
   text.states = webhook.states;
-  text.has_watches = !options.watches.empty() || options.http.teach;
   WebhookSettings settings = parse_webhook(text);
   if (!webhook.ca.empty()) read_input("webhook.ca", webhook.ca);
   settings.connection = {webhook.ca, webhook.timeout};
@@ -170,7 +169,10 @@ std::optional<GpioReporterOptions> resolve_gpio(const RunOptions& options) {
   const bool is_known = std::any_of(watches.begin(), watches.end(), [&gpio](const auto& watch) {
     return watch.name == gpio.watch;
   });
-  if (gpio.watch.empty() && !watches.empty()) {
+  // What an owner teaches must not end the service: GpioReporter warns then.
+  const bool has_configured =
+      std::any_of(watches.begin(), watches.end(), [](const auto& watch) { return !watch.taught; });
+  if (gpio.watch.empty() && has_configured) {
     throw config_error("gpio.watch: name the watch whose state counts, of [watch.NAME]");
   }
   // One that is taught may come later.

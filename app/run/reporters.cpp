@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "app/model/model_trials.h"
+#include "app/model/models.h"
 #include "app/run/taught_run.h"
 #include "pipeline/core/error.h"
 #include "pipeline/core/log.h"
@@ -296,6 +297,8 @@ std::unique_ptr<Reporter> make_webhook_reporter(const ReporterParts& run,
   WebhookReporterOptions webhook;
   webhook.camera = run.info.camera;
   webhook.view = first_view(run);
+  // What it sees in a camera's picture is nobody's business: it knows test patterns alone.
+  if (run.options.camera.source.rfind("test://", 0) != 0) webhook.mute_model = kSelftestModel;
   return std::make_unique<WebhookReporter>(*run.resolved.webhook, std::move(webhook), counters);
 }
 

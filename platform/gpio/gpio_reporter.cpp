@@ -15,7 +15,12 @@ GpioReporter::GpioReporter(GpioReporterOptions options, GpioCalls calls)
 void GpioReporter::watching(const WatchList& watches) {
   const auto ours = std::find_if(watches.begin(), watches.end(),
                                  [this](const Watching& each) { return is_ours(each.watch); });
-  if (ours == watches.end()) return set(false);
+  if (ours == watches.end()) {
+    if (options_.watch.empty()) {
+      failures_.warn("gpio: the line stays inactive: gpio.watch does not say whose state counts");
+    }
+    return set(false);
+  }
   const auto& labels = ours->model->labels;
   for (const std::string& state : options_.states) {
     if (std::find(labels.begin(), labels.end(), state) != labels.end()) continue;

@@ -195,6 +195,7 @@ WebhookReporter::WebhookReporter(WebhookSettings settings, WebhookReporterOption
                                  const std::shared_ptr<WebhookCounters>& counters)
     : states_(settings.states),
       with_picture_(settings.picture != WebhookPicture::kNone),
+      mute_model_(options.mute_model),
       camera_(options.camera),
       patience_(options.patience),
       counters_(counters),
@@ -224,6 +225,7 @@ void WebhookReporter::watching(const WatchList& watches) {
 void WebhookReporter::report(const Result& result, const Frame& frame) {
   if (!picture_.empty() && copied_ != result.sequence) picture_.release();
   if (!result.state_changed) return;
+  if (!mute_model_.empty() && result.model->name == mute_model_) return;
   const std::string_view state = result.state.name();
   if (!states_.empty() && std::find(states_.begin(), states_.end(), state) == states_.end()) {
     return;

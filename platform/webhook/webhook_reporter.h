@@ -24,6 +24,7 @@ void check_webhook_module();
 struct WebhookReporterOptions {
   std::string camera;                        // its name
   View view;                                 // pictures are turned and mirrored, but not cut
+  std::string mute_model;                    // whose changes are not sent; empty: none
   std::chrono::milliseconds patience{2000};  // at the end
   std::function<std::unique_ptr<WebhookTransport>(const WebhookConnection&)> open = open_webhook;
   WebhookChance chance;
@@ -50,6 +51,7 @@ class WebhookReporter : public Reporter {
 
   const std::vector<std::string> states_;
   const bool with_picture_;
+  const std::string mute_model_;
   const std::string camera_;
   const std::chrono::milliseconds patience_;
   const std::shared_ptr<WebhookCounters> counters_;

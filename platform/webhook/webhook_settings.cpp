@@ -152,14 +152,16 @@ void parse_body(const WebhookText& text, const std::string& content_type,
   if (has_form || text.method == "GET") return;
   std::string type = "image/jpeg";
   if (settings.picture != WebhookPicture::kBody) {
-    const std::string body = !text.body.empty() ? text.body
-                             : text.has_watches ? "{camera}, {watch}: {state}"
-                                                : "{camera}: {state}";
+    const std::string body = text.body.empty() ? "{camera}: {state}" : text.body;
     const bool is_json =
         looks_like_json(body) || content_type.compare(0, kJsonType.size(), kJsonType) == 0;
     type = is_json ? std::string(kJsonType) : "text/plain; charset=utf-8";
     settings.body =
         MessageTemplate("webhook.body", body, is_json ? Escaping::kJson : Escaping::kNone);
+    if (text.body.empty()) {
+      settings.body_of_watch = MessageTemplate("webhook.body", "{camera}, {watch}: {state}",
+                                               is_json ? Escaping::kJson : Escaping::kNone);
+    }
   }
   if (!content_type.empty()) return;
   settings.headers.emplace_back("", "Content-Type: " + type, Escaping::kHeader);
@@ -198,7 +200,8 @@ WebhookRequest make_request(const WebhookSettings& settings, const MessageFields
   } else if (settings.picture == WebhookPicture::kBody) {
     request.body = std::move(jpeg);
   } else {
-    request.body = settings.body.fill(fields);
+    const bool names_watch = settings.body_of_watch && !fields.watch.empty();
+    request.body = (names_watch ? *settings.body_of_watch : settings.body).fill(fields);
   }
   return request;
 }

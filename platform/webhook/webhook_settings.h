@@ -1,6 +1,7 @@
 // What is sent with each change, and where: the user's texts, checked and taken apart.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,7 +22,6 @@ struct WebhookText {
   std::vector<std::string> form;            // "name: value"
   std::string picture;                      // empty: none; "body"; else the field of the form
   std::vector<std::string> states;          // that are told of; empty: all
-  bool has_watches = false;                 // the default body names them
 };
 
 enum class WebhookPicture { kNone, kBody, kField };
@@ -33,6 +33,7 @@ struct WebhookSettings {
   std::vector<MessageTemplate> headers;
   std::vector<std::string> secret_headers;
   MessageTemplate body;
+  std::optional<MessageTemplate> body_of_watch;  // in place of body for a watch that has a name
   std::vector<std::pair<std::string, MessageTemplate>> form;
   WebhookPicture picture = WebhookPicture::kNone;
   std::string picture_field;

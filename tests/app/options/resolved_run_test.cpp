@@ -79,6 +79,9 @@ TEST_F(ResolvedRunTest, ALineNeedsStatesAndOneWatch) {
   expect_error(ErrorKind::kConfig, HasSubstr("there is no [watch.door]"), resolve_it);
   options_.gpio.watch = "gate";
   EXPECT_EQ(resolve_start(options_).gpio.value().watch, "gate");
+  options_.gpio.watch.clear();
+  options_.watches.front().taught = true;
+  EXPECT_NO_THROW(resolve_start(options_)) << "what is taught ends no service";
 }
 
 TEST_F(ResolvedRunTest, ALoginNeedsAPlaceForThePassword) {

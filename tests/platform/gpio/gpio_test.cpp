@@ -181,6 +181,11 @@ TEST_F(GpioTest, OfSeveralWatchesOneCounts) {
   EXPECT_THAT(chip_.values, ElementsAre(true, false));
 }
 
+TEST_F(GpioTest, WatchesOfWhichNoneIsNamedAreAWarning) {
+  make()->watching({{std::make_shared<WatchInfo>(WatchInfo{"door", {}}), model_}});
+  EXPECT_THAT(log_.text(), HasSubstr("gpio.watch does not say whose state counts"));
+}
+
 TEST_F(GpioTest, ALabelThatTheModelLacksIsAWarning) {
   options_.states = {"open", "opne"};
   make()->watching({{nullptr, model_}});

@@ -83,6 +83,35 @@ TEST_F(WebhookReporterTest, TellsOfChangesAlone) {
   EXPECT_THAT(log_.text(), HasSubstr("webhook: 2 messages sent, 0 not sent, 0 requests failed"));
 }
 
+TEST_F(WebhookReporterTest, NamesTheWatchThatHasAName) {
+  text_.body.clear();
+  auto reporter = make();
+  server_.answer({200, {}, {}});
+  reporter->report(change_to("open"), frame_);
+  server_.wait_for(1);
+  server_.answer({200, {}, {}});
+  reporter->report(change_to("open", "gate"), frame_);
+  reporter.reset();
+  EXPECT_THAT(bodies(), ElementsAre("front: open", "front, gate: open"));
+}
+
+TEST_F(WebhookReporterTest, SaysNothingOfAModelThatIsMute) {
+  WebhookReporterOptions options;
+  options.mute_model = "selftest";
+  options.open = [this](const WebhookConnection&) { return server_.open(); };
+  auto reporter =
+      std::make_unique<WebhookReporter>(parse_webhook(text_), std::move(options), counters_);
+  ModelInfo mute = *model_;
+  mute.name = "selftest";
+  Result result = change_to("open");
+  result.model = std::make_shared<const ModelInfo>(mute);
+  reporter->report(result, frame_);
+  server_.answer({200, {}, {}});
+  reporter->report(change_to("closed"), frame_);
+  reporter.reset();
+  EXPECT_THAT(bodies(), ElementsAre("/: unknown, closed 0.90"));
+}
+
 TEST_F(WebhookReporterTest, TellsOfTheStatesThatAreAskedFor) {
   text_.states = {"open"};
   text_.body = "{state}";
