@@ -76,9 +76,10 @@ std::map<std::string, std::string> present_secrets(const SetupHost& host,
                                                    const SetupRecord& record) {
   std::map<std::string, std::string> secrets;
   for (const std::string& file : record.files) {
-    if (fs::path(file).parent_path() != kSetupSecrets) continue;
-    const std::string content =
-        read_input("secret of setup", host.root / fs::path(file).relative_path());
+    const fs::path place = host.root / fs::path(file).relative_path();
+    std::error_code unseen;
+    if (fs::path(file).parent_path() != kSetupSecrets || !fs::exists(place, unseen)) continue;
+    const std::string content = read_input("secret of setup", place);
     secrets[fs::path(file).filename()] = content.substr(0, content.find('\n'));
   }
   return secrets;
@@ -107,7 +108,11 @@ std::string sudo_line(const SetupOptions& options) {
     const bool is_plain = answer->second.find_first_not_of(
                               "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                               "-_./:@%+=,") == std::string::npos;
-    append_format(line, is_plain ? " {} {}" : " {} '{}'", flag.flag, printable(answer->second));
+    std::string quoted = printable(answer->second);
+    for (auto at = quoted.find('\''); at != quoted.npos; at = quoted.find('\'', at + 4)) {
+      quoted.replace(at, 1, "'\\''");
+    }
+    append_format(line, is_plain ? " {} {}" : " {} '{}'", flag.flag, quoted);
   }
   return options.yes ? line + " --yes" : line;
 }
@@ -179,7 +184,8 @@ SetupChange change_for(const SetupRun& run, const FileChanges& disk) {
         std::find(record.files.begin(), record.files.end(), file) != record.files.end();
     if (!is_needed && disk.exists(file)) change.stale.push_back(file);
   }
-  change.files.push_back({kSetupRecord, to_text(record)});
+  // First: whatever comes between, --undo knows what is setup's.
+  change.files.insert(change.files.begin(), {kSetupRecord, to_text(record)});
   change.active = {kService};
   if (!run.draft.has("page", "off")) change.active.insert(kSocket);
   if (run.draft.has("boot", "yes")) change.enabled = change.active;
@@ -228,9 +234,9 @@ void apply(const SetupChange& change, FileChanges& disk, const SetupHost& host) 
 
 // ---- The first result
 
-// "red 99.9 %" of the line that the service logs.
+// "red 99.9 %" of the line that the service logs: "1: red 99.9 %", of a watch "1 gate: red 99.9 %".
 std::string first_result(const std::string& journal) {
-  static const std::regex line(R"((?:^|\n)\d+: ([^\n]*? [\d.]+ %))");
+  static const std::regex line(R"((?:^|\n)\d+(?: [^\n:]+)?: ([^\n]*? [\d.]+ %))");
   std::smatch found;
   return std::regex_search(journal, found, line) ? found[1].str() : "";
 }
@@ -365,18 +371,26 @@ void undo(const SetupHost& host) {
     host.tell("There is nothing to undo: lookout setup has set nothing up.\n");
     return;
   }
+  const Units active = active_units(host);
   host.systemctl({"stop", kSocket, kService});
   forget_camera(record, host);
   const NoSignals until_it_is_done;
-  FileChanges disk(host.root);
-  for (const std::string& file : record.files) {
-    if (!disk.exists(file)) continue;
-    disk.remove(file);
-    host.tell(fmt::format("  removed {}\n", file));
+  try {
+    FileChanges disk(host.root);
+    for (const std::string& file : record.files) {
+      if (!disk.exists(file)) continue;
+      disk.remove(file);
+      host.tell(fmt::format("  removed {}\n", file));
+    }
+    disk.keep();
+  } catch (const Error&) {
+    restart(host, active);
+    throw;
   }
-  disk.remove(kSetupRecord);
-  disk.keep();
   restore_units(host, record.enabled_before, record.active_before);
+  FileChanges last(host.root);
+  last.remove(kSetupRecord);
+  last.keep();
   host.tell(
       "What setup made is removed. What was taught and collected stays in /var/lib/lookout.\n");
 }

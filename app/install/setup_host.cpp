@@ -32,6 +32,8 @@
 #include "platform/system/process.h"
 #include "platform/system/results_output.h"
 #include "platform/system/system_info.h"
+#include "platform/webhook/webhook_reporter.h"
+#include "platform/webhook/webhook_settings.h"
 
 namespace lookout {
 namespace {
@@ -106,7 +108,10 @@ class ModelOnTrial {
     }
     folder_ = folder;
     file_ = folder_ / model.filename();
-    std::ofstream(file_, std::ios::binary) << bytes;
+    std::ofstream copy(file_, std::ios::binary);
+    if (!(copy << bytes) || !copy.flush()) {
+      throw Error(ErrorKind::kOutput, "there is no place in /tmp to try the model");
+    }
     std::error_code ignored;
     fs::permissions(folder_, static_cast<fs::perms>(0755), ignored);
     fs::permissions(file_, static_cast<fs::perms>(0644), ignored);
@@ -140,10 +145,12 @@ void try_broker_with(const MqttOptions& options, const std::string& password) {
 }
 
 void check_message_to(const std::string& url) {
-  RunOptions options;
-  options.camera.source = "none";
-  options.webhook.url = url;
-  resolve_start(options);
+  check_webhook_module();
+  WebhookText text;
+  text.url = url;
+  text.url_is_secret = true;
+  text.method = WebhookOptions().method;
+  parse_webhook(text);
 }
 
 std::string numeric(const sockaddr& address, socklen_t size) {

@@ -147,6 +147,17 @@ std::string without_credentials(const std::string& url, std::string& credentials
   return url.substr(0, begin) + url.substr(at + 1);
 }
 
+// What a picture of the camera is, or why there is none. Throws Error.
+std::string picture_of(const SetupRun& run, const std::string& camera) {
+  try {
+    return "it works: " + run.host.take_picture(camera, run.asks);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kDeviceLost) throw;
+    if (run.host.systemctl({"is-active", "lookout.service"}) != "active") throw;
+    return fmt::format("not tried, since the service that runs may have it ({})", error.what());
+  }
+}
+
 std::string take_camera(SetupRun& run, const std::string& typed) {
   if (typed.empty()) {
     throw Error(ErrorKind::kNoInput,
@@ -171,7 +182,7 @@ std::string take_camera(SetupRun& run, const std::string& typed) {
     run.host.tell("  the camera stays the same\n");
   } else {
     run.host.tell(fmt::format("  a picture of {} ...\n", shown_source(answer)));
-    run.host.tell(fmt::format("  it works: {}\n", run.host.take_picture(answer, run.asks)));
+    run.host.tell(fmt::format("  {}\n", picture_of(run, answer)));
   }
   return source;
 }
@@ -320,7 +331,8 @@ std::string take_broker(SetupRun& run, const std::string& answer) {
   address.user = broker_user(run, proposal);
   std::string password;
   if (!address.user.empty()) password = take_broker_password(run, address.user, is_known);
-  MqttOptions options;
+  MqttOptions options = run.config.mqtt;  // with the certificate of a CA of one's own
+  options.password_file.clear();
   options.url = url_of(address);
   parse_mqtt_address(options.url);
   run.host.tell(fmt::format("  a connection to {} ...\n", to_text(address)));
@@ -480,7 +492,9 @@ const std::vector<SetupQuestion>& questions() {
              "Shall changes be sent to your phone? (an address, as https://ntfy.sh/YOUR-TOPIC of "
              "ntfy's app, or none)\nAddress");
        },
-       [](const SetupRun&) { return std::string(kNone); },
+       [](const SetupRun& run) {
+         return run.config.webhook.url.empty() ? std::string(kNone) : run.config.webhook.url;
+       },
        take_webhook},
       {"boot",
        "at boot",

@@ -247,6 +247,7 @@ ALLOWED = {
         "platform/pictures",
         "platform/sources",
         "platform/system",
+        "platform/webhook",
     },
     "app/trace": {
         "app/options",

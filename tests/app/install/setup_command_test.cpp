@@ -45,6 +45,7 @@ class SetupTest : public testing::Test {
     host_.cameras = [this] { return cameras_; };
     host_.take_picture = [this](const std::string& source, bool) {
       pictures_.push_back(source);
+      if (!camera_problem_.empty()) throw Error(ErrorKind::kDeviceLost, camera_problem_);
       if (source == "/dev/video9") throw Error(ErrorKind::kNoInput, "/dev/video9 is not there");
       return std::string("640x480");
     };
@@ -129,6 +130,7 @@ class SetupTest : public testing::Test {
   std::string password_;
   std::string page_password_;
   std::string messages_problem_;
+  std::string camera_problem_;
   std::string journal_ = "lookout 0.2.0\n1: red 99.9 %\n";
   std::set<std::string> enabled_;
   std::set<std::string> active_;
@@ -322,7 +324,7 @@ TEST_F(SetupTest, AnotherModelOfThatNameIsNotReplaced) {
 }
 
 TEST_F(SetupTest, OnATerminalEnterTakesTheProposals) {
-  typed({"", "", "", "", "board", "", ""});
+  typed({"", "", "", "", "board", "", "", ""});
   EXPECT_THAT(told_, HasSubstr("1  /dev/v4l/by-id/usb-cam  Desk Cam"));
   EXPECT_THAT(told_, HasSubstr("Name [berry]: "));
   EXPECT_THAT(content(kSetupConfig), HasSubstr("source = \"/dev/v4l/by-id/usb-cam\""));
@@ -348,6 +350,7 @@ TEST_F(SetupTest, OnATerminalAWrongAnswerIsAskedForAgain) {
          "house",
          "correct horse",
          "correct horse",
+         "none",
          "maybe",
          "yes"});
   for (const char* line : {"there is no camera with this number", "/dev/video9 is not there",
@@ -361,7 +364,7 @@ TEST_F(SetupTest, OnATerminalAWrongAnswerIsAskedForAgain) {
 TEST_F(SetupTest, OnATerminalEnterKeepsSecrets) {
   yes(all_answers());
   const auto before = files();
-  typed({"", "", "", "", "", "", "", "", ""});
+  typed({"", "", "", "", "", "", "", "", "", ""});
   EXPECT_THAT(told_, HasSubstr("Nothing was changed"));
   EXPECT_EQ(files(), before);
 }
@@ -390,8 +393,35 @@ TEST_F(SetupTest, TheMessageToThePhoneIsASecretFile) {
   EXPECT_THAT(content(kServiceDropIn),
               HasSubstr("Environment=LOOKOUT_WEBHOOK_URL_FILE=%d/setup-webhook"));
   EXPECT_THAT(content(kServiceDropIn), HasSubstr("IPAddressAllow=192.0.2.11"));
+  EXPECT_THAT(content(kSetupConfig), HasSubstr("[webhook]\nurl = \"\""))
+      << "one elsewhere is not used";
+  EXPECT_THAT(content(kSetupConfig), HasSubstr("min-duration = \"10s\""));
   yes();
   EXPECT_THAT(told_, HasSubstr("Nothing was changed"));
+}
+
+TEST_F(SetupTest, AResultOfAWatchIsAResult) {
+  journal_ = "lookout 0.2.0\n12 the-gate: open 97.0 %\n";
+  yes();
+  EXPECT_THAT(told_, HasSubstr("It sees: open 97.0 %"));
+}
+
+TEST_F(SetupTest, ACameraThatTheServiceHasIsTaken) {
+  camera_problem_ = "in use by another program";
+  expect_error(ErrorKind::kDeviceLost, HasSubstr("in use"), [&] {
+    yes({{"camera", "/dev/video0"}});
+  });
+  active_ = {"lookout.service"};
+  yes({{"camera", "/dev/video0"}});
+  EXPECT_THAT(told_, HasSubstr("not tried, since the service that runs may have it"));
+}
+
+TEST_F(SetupTest, ASecretThatIsGoneIsAskedForAgain) {
+  const std::string file = root_.write("url", "https://ntfy.sh/topic\n");
+  yes({{"webhook-file", file}});
+  fs::remove(root_ / "etc/lookout/credentials/webhook");
+  yes({{"webhook-file", file}});
+  EXPECT_EQ(content("/etc/lookout/credentials/webhook"), "https://ntfy.sh/topic\n");
 }
 
 TEST_F(SetupTest, AMessageThatCannotBeSentIsToldBeforeAnythingIsWritten) {
