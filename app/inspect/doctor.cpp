@@ -353,7 +353,8 @@ SourceOptions check_models(const RunOptions& options, const std::string& unit, c
 }
 
 // Watches that were taught in the browser, which a run takes besides those of the configuration.
-// One whose model is no good is left out by a run, and ends none.
+// One whose model is no good is left out by a run, and ends none. Nothing is run: the files are the
+// service's, and doctor may be root.
 void check_taught(const RunOptions& options, const std::string& unit, const Probes& probes,
                   Checks& checks) {
   const fs::path folder = unit.empty() ? state_folder() : state_folder_of(unit, probes);
@@ -372,9 +373,9 @@ void check_taught(const RunOptions& options, const std::string& unit, const Prob
     checks.push_back(tried("taught", State::kNote, [&] {
       ModelOptions model = options.model;
       model.file = run.head;
-      model.labels.clear();
-      model.stated = {};
-      return fmt::format("{}: {}", run.watch, probes.load_model(model).text);
+      const auto base = probes.base_of(model);
+      return fmt::format("{}: {}, behind its base {}", run.watch, run.head.string(),
+                         base ? base->string() : "");
     }));
   }
 }

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <optional>
 
+#include "pipeline/core/json_text.h"
 #include "pipeline/core/lower_case.h"
 #include "platform/sources/network_url.h"
 #include "platform/sources/source_uri.h"
@@ -29,7 +30,8 @@ bool names_file(std::string_view key) {
 }
 
 bool names_secret(std::string_view key) {
-  for (const char* word : {"password", "token", "secret", "header", "body", "authorization"}) {
+  for (const char* word :
+       {"password", "token", "secret", "header", "body", "form", "authorization"}) {
     if (key.find(word) != key.npos) return true;
   }
   return false;
@@ -125,7 +127,11 @@ std::string shown_setting(const std::string& name, const std::string& value) {
 
 void Masking::add(const std::string& secret) {
   constexpr std::size_t kShortest = 4;  // shorter ones are everywhere
-  if (secret.size() >= kShortest) secrets_.push_back(secret);
+  if (secret.size() < kShortest) return;
+  secrets_.push_back(secret);
+  // As JSON has it, without the quotes around it.
+  const std::string json = to_json(secret);
+  if (json.size() != secret.size() + 2) secrets_.push_back(json.substr(1, json.size() - 2));
 }
 
 // Words of a text that is a secret as a whole; those that look like a word of a language stay.

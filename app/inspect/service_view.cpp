@@ -80,6 +80,7 @@ void check_unit_allows(const RunOptions& options, const std::string& unit, const
   if (!broker.empty() && broker.rfind("mqtt+unix:", 0) != 0) {
     need_network("mqtt.url", "mqtt.conf");
   }
+  if (options.webhook.sends()) need_network("webhook.url", "webhook.conf");
   const std::string& source = options.camera.source;
   for (const SourceScheme& scheme : source_schemes()) {
     const std::string needed(scheme.service);
@@ -104,7 +105,9 @@ void check_secrets_of_service(const RunOptions& options, Checks& checks) {
       {"http.token-file", options.http.token_file},
       {"http.password-file", options.http.password_file},
       {"mqtt.password-file", options.mqtt.password_file},
-      {"mqtt.key", options.mqtt.key}};
+      {"mqtt.key", options.mqtt.key},
+      {"webhook.url-file", options.webhook.url_file},
+      {"webhook.headers-file", options.webhook.headers_file}};
   for (const auto& [key, file] : files) {
     if (file.empty()) continue;
     if (is_in(file, "/run/credentials")) {

@@ -73,6 +73,7 @@ class BundleTest(unittest.TestCase):
         secrets = [
             "mqttuser1", "urltoken77", "camerapass3", "tokenfile-secret-4", "passwordfile-5",
             "webhooktoken7", "Bearerish88", "querypart9", "environmentpw10", "watchsecret12",
+            "pushoverkey15",
         ]  # fmt: skip
         token = self.write("token", "tokenfile-secret-4\n")
         password = self.write("password", "passwordfile-5\n")
@@ -85,6 +86,9 @@ token-file = "{token}"
 [mqtt]
 url = "mqtt://house@192.0.2.9"
 password-file = "{password}"
+[webhook]
+url = "https://192.0.2.8/messages"
+form = ["user: pushoverkey15"]
 [events]
 on-change = "curl -H 'Authorization: Bearer Bearerish88' https://urltoken77@192.0.2.8/api/webhook/webhooktoken7"
 [watch.gate]

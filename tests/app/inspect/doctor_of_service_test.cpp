@@ -88,6 +88,11 @@ TEST_F(DoctorOfServiceTest, TheUnitHasToAllowWhatSourceAndBrokerNeed) {
   EXPECT_EQ(network.state, State::kFailure);
   EXPECT_EQ(network.exit_status, 77);
   EXPECT_THAT(network.text, HasSubstr("network-camera.conf"));
+  options_.camera.source = "test://red";
+  options_.webhook.url = "https://ntfy.sh/topic";
+  EXPECT_THAT(check(diagnose(), "network").text, HasSubstr("webhook.conf"));
+  options_.webhook.url.clear();
+  options_.camera.source = "rtsp://192.0.2.7/stream";
   put("etc/systemd/system/lookout.service.d/camera.conf", "[Service]\nPrivateNetwork=no\n");
   EXPECT_THAT(to_text(diagnose()), Not(HasSubstr("needs a network")));
   options_.camera.source = "csi://0";
