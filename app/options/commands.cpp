@@ -318,7 +318,8 @@ void add_trace_summary(CommandLine& line, const Action<TraceSummaryOptions>& act
 
 void add_history(CommandLine& line, const Action<HistoryViewOptions>& action) {
   const auto [history, options] = line.add(
-      "history", "Show what the state was, and since when, as history.folder has it", action);
+      "history", "Show what the state was, and since when\nIt reads the folder of history.folder.",
+      action);
   history.examples(
       "lookout history\n"
       "lookout history --show changes --from 7d --format csv");
