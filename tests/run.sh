@@ -243,8 +243,11 @@ build_ahead() {
 }
 
 # Tests leave processors idle: what all but the first stage need is built beside them, one after another.
+# Stages that were named may be in another order than that of the table, in which none changes what
+# another one runs.
 start_builds() {
   local stage before=
+  [ ${#named[@]} = 0 ] || return 0
   for stage in "${stages[@]:1}"; do
     [ -n "${trees[$stage]-}" ] || continue
     # shellcheck disable=SC2086

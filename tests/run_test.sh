@@ -151,7 +151,7 @@ expect 'the board is tested' test "$(calls 'target.sh|cpack|libcamera.sh' | tr '
 
 echo 'exit 1' >>"$root/tests/soak/soak.py"
 echo 'case $* in *"--build --preset asan"*) echo "no such type"; exit 2 ;; esac' >>"$work/bin/cmake"
-run host asan tsan
+run --all
 expect 'what does not compile is shown' grep -qx 'no such type' "$work/out"
 expect 'and ends it' test "$status$(calls 'ctest.*(asan|tsan)')" = 2
 stand_in "$work/bin/cmake"
