@@ -115,7 +115,7 @@ class Board(stand_in.StandIn):
         return found[1] if found else ""
 
     def settings(self):
-        file = self.root / "etc/lookout/conf.d/50-fleet.toml"
+        file = self.root / "etc/lookout/conf.d/70-fleet.toml"
         return file.read_text() if file.exists() else ""
 
     def text(self):
