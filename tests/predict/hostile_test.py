@@ -117,7 +117,6 @@ class Camera(Reader):
 
 class HostileTest:
     camera = None
-    decoders = 1  # that work at the same time
 
     def setUp(self):
         super().setUp()
