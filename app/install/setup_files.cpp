@@ -62,7 +62,7 @@ std::string configuration(const SetupRun& run) {
   const bool has_broker = !run.draft.has("broker", kNone);
   append_format(text, "\n[mqtt]\nurl = {}\n", to_json(has_broker ? answers.at("broker") : ""));
   text +=
-      "\n# The address of messages is a secret, which systemd hands over.\n[webhook]\nurl = \"\"\n";
+      "\n# systemd hands the address of messages over, if there is one.\n[webhook]\nurl = \"\"\n";
   if (!run.draft.has("webhook", kNone)) {
     text += "\n# What has lasted so long is a state, and sent.\n[state]\nmin-duration = \"10s\"\n";
   }

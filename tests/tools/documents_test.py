@@ -30,7 +30,9 @@ LANGUAGES = {"sh", "text", "json", "yaml", "toml", "ini"}
 REASONS = {
     "another test runs it",
     "needs a camera on the network",
+    "needs a cluster",
     "needs a custom device",
+    "needs Docker",
     "needs a Raspberry Pi",
     "needs root",
     "needs the network",

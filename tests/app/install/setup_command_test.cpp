@@ -228,7 +228,7 @@ TEST_F(SetupTest, AnotherAnswerLeavesTheOthers) {
   yes(all_answers());
   yes({{"broker", "none"}});
   EXPECT_THAT(content(kSetupConfig), HasSubstr("name = \"front\""));
-  EXPECT_THAT(content(kSetupConfig), Not(HasSubstr("[mqtt]")));
+  EXPECT_THAT(content(kSetupConfig), HasSubstr("[mqtt]\nurl = \"\""));
   EXPECT_FALSE(fs::exists(root_ / "etc/lookout/credentials"));
   EXPECT_FALSE(fs::exists(root_ / "etc/systemd/system/lookout.service.d"));
   EXPECT_THAT(told_, HasSubstr(std::string("removed ") + kServiceDropIn));
