@@ -171,8 +171,9 @@ void add_model_list(CommandLine& line, const ModelAction& action) {
 
 void add_reload(CommandLine& line, const CommandLine::RunAction& action) {
   line.add_like_run("reload",
-                    "Have the service read its configuration again, and tell what came of it\n"
-                    "The service is that of the configuration: /etc/lookout/lookout.toml unless "
+                    "Have the service read its configuration again\n"
+                    "It tells what came of it. The service is that of the configuration: "
+                    "/etc/lookout/lookout.toml unless "
                     "--config names another file there. A run that is no service reads its own "
                     "again after kill -USR2 PID.",
                     action, {kServiceConfig, "it is about the service"})
