@@ -153,7 +153,8 @@ void Masking::add_setting(const std::string& name, const std::string& value) {
       const auto colon = login.find(':');
       if (colon != std::string::npos) add(login.substr(colon + 1, login.size() - colon - 2));
     }
-    add_words(std::string_view(value).substr(parts.rest));
+    const std::string_view address = value;
+    add_words(address.substr(parts.rest));
   }
   const std::string_view key = key_of(name);
   if (names_file(key)) return;

@@ -119,7 +119,7 @@ void check_secrets_of_service(const RunOptions& options, Checks& checks) {
     }
     checks.push_back(tried("secret", State::kFailure, [&key = key, &file = file] {
       check_service_reads(key, file);
-      return key + " " + file;
+      return fmt::format("{} {}", key, file);
     }));
   }
 }
