@@ -207,14 +207,12 @@ std::optional<HttpResponse> HttpService::guest_refusal(const HttpRequest& reques
   const bool has_data_behind_it = path == "/" || path == "/predict";
   const bool is_page = reads(request.method) && find_page(path) != nullptr;
   if (is_page && !has_data_behind_it) return std::nullopt;
-  if (login_ && login_->is_owner(request)) return std::nullopt;
-  if (is_page && login_) {
-    HttpResponse to_login = http_text("text/plain", "log in first\n");
-    to_login.status = 303;
-    to_login.headers.emplace_back("Location", "teach");
-    return to_login;
-  }
-  return http_error(401, "not_logged_in", "log in first, with the password of this server");
+  auto refused = login_->read_refusal(request);
+  if (!refused || !is_page) return refused;
+  HttpResponse to_login = http_text("text/plain", "log in first\n");
+  to_login.status = 303;
+  to_login.headers.emplace_back("Location", "teach");
+  return to_login;
 }
 
 bool HttpService::has_rate(const HttpRequest& request) const {
