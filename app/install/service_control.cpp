@@ -6,7 +6,6 @@
 #include <thread>
 #include <vector>
 
-#include "app/model/model_trials.h"
 #include "pipeline/core/append_format.h"
 #include "pipeline/core/error.h"
 #include "pipeline/core/printable.h"

@@ -3,7 +3,6 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netdb.h>
-#include <resolv.h>
 #include <sys/socket.h>
 #include <unistd.h>
 

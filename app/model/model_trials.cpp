@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -135,12 +134,6 @@ std::optional<ModelTrial> read_trial(const fs::path& state_folder, const fs::pat
   if (note == notes.end()) return std::nullopt;
   if (note->second.sha256 != model.sha256 || note->second.at != model.at) return std::nullopt;
   return note->second;
-}
-
-fs::path state_folder() {
-  const char* folders = std::getenv("STATE_DIRECTORY");  // systemd.exec(5)
-  const std::string text = folders == nullptr ? "" : folders;
-  return text.substr(0, text.find(':'));
 }
 
 std::string fallback_note(const fs::path& state_folder, const fs::path& file) {

@@ -50,9 +50,6 @@ std::optional<ModelTrial> read_trial(const std::filesystem::path& state_folder,
 std::string fallback_note(const std::filesystem::path& state_folder,
                           const std::filesystem::path& file);
 
-// The state folder of this process; empty: it has none.
-std::filesystem::path state_folder();
-
 // How long a new model may take: longer than one that works, and so short that the one before is
 // back within a minute. On the same machine it was loaded and warm within 30 s before it was put in
 // place.

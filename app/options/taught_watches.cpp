@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "platform/system/service.h"
 #include "platform/teach/taught_models.h"
@@ -29,9 +28,7 @@ std::string why_not(const RunOptions& options, const TaughtRun& run) {
 }  // namespace
 
 std::filesystem::path library_of_service(const std::filesystem::path& config) {
-  const char* folders = std::getenv("STATE_DIRECTORY");  // systemd.exec(5)
-  const std::string state = folders == nullptr ? "" : folders;
-  if (!state.empty()) return std::filesystem::path(state.substr(0, state.find(':'))) / "teach";
+  if (const auto state = state_folder(); !state.empty()) return state / "teach";
   const std::string unit = unit_of_service(config);
   const std::string name = unit.empty() ? "lookout" : std::filesystem::path(unit).stem().string();
   return std::filesystem::path("/var/lib") / name / "teach";

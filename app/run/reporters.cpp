@@ -29,6 +29,7 @@
 #include "platform/system/journal.h"
 #include "platform/system/password.h"
 #include "platform/system/results_output.h"
+#include "platform/system/service.h"
 #include "platform/system/system_info.h"
 #include "platform/teach/teach_reporter.h"
 #include "platform/webhook/webhook_reporter.h"

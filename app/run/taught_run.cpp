@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "app/model/model_trials.h"
 #include "app/options/taught_watches.h"
 #include "pipeline/core/log.h"
+#include "platform/system/service.h"
 #include "platform/teach/taught_trainer.h"
 
 namespace lookout {

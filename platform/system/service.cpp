@@ -39,6 +39,12 @@ bool service_may_read(const struct stat& status) {
 
 bool is_service() { return std::getenv("NOTIFY_SOCKET") != nullptr; }
 
+fs::path state_folder() {
+  const char* folders = std::getenv("STATE_DIRECTORY");  // systemd.exec(5)
+  const std::string text = folders == nullptr ? "" : folders;
+  return text.substr(0, text.find(':'));
+}
+
 std::string unit_of_service(const fs::path& config, const fs::path& folder) {
   if (config.parent_path() != folder || config.extension() != ".toml") return {};
   const std::string name = config.stem();

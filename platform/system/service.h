@@ -9,6 +9,9 @@ namespace lookout {
 // Whether a service manager started the program (NOTIFY_SOCKET is set).
 bool is_service();
 
+// The state folder that systemd gave to this process (STATE_DIRECTORY); empty: it has none.
+std::filesystem::path state_folder();
+
 // The user of the service: deploy/lookout.sysusers.
 inline constexpr const char* kServiceUser = "lookout";
 
