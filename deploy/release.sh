@@ -2,8 +2,10 @@
 # The steps of a release, which .github/workflows/release.yml calls; each runs on any machine that has its tools.
 #
 #   release.sh check TAG               TAG is v and the version in CMakeLists.txt
-#   release.sh build SUITE OUT         packages of bookworm or trixie, in OUT: by package.sh on Debian 12, in its
-#                                      container elsewhere
+#   release.sh build SUITE ARCHITECTURE OUT
+#                                      packages of bookworm or trixie, for arm64 or amd64, in OUT: by package.sh, in
+#                                      a container of Debian where this is not the one that it needs;
+#                                      on a PC
 #   release.sh install SUITE DEB...    installs them by apt in a new root of their architecture, needs root, and
 #                                      classifies the test patterns there with each engine
 #   release.sh draft TAG DEB...        SHA256SUMS and a draft of the release, by gh
@@ -31,15 +33,20 @@ check() {
 }
 
 build() {
-  local suite=$1 out=$2 preset=pi4 system
-  [ "$suite" = bookworm ] || preset=pi4-trixie
+  local suite=$1 architecture=$2 out=$3 preset=native arguments=(--native --no-base) release=12 system
+  case $architecture:$suite in
+  arm64:bookworm) preset=pi4 arguments=(bookworm) ;;
+  arm64:trixie) preset=pi4-trixie arguments=(trixie) ;;
+  amd64:trixie) release=13 ;;
+  esac
+  [ "$(uname -m)" = x86_64 ] || fail 69 'the packages of a release are built on a PC (x86-64)'
   # shellcheck source=/dev/null
   system=$(. /etc/os-release && echo "${ID-} ${VERSION_ID-}")
-  if [ "$system" = 'debian 12' ]; then
-    "$home/deploy/package.sh" "$suite"
+  if [ "$system" = "debian $release" ]; then
+    "$home/deploy/package.sh" "${arguments[@]}"
   else
     need docker docker.io
-    docker run --rm -v "$home:/lookout" docker.io/library/debian:12 /lookout/deploy/package.sh "$suite"
+    docker run --rm -v "$home:/lookout" "docker.io/library/debian:$release" /lookout/deploy/package.sh "${arguments[@]}"
   fi
   mkdir -p "$out"
   cp "$home/build/$preset"/lookout*.deb "$out"
@@ -122,7 +129,13 @@ announce() { need gh && gh release edit "$1" --draft=false; }
 command=${1-}
 shift || :
 case $command:$# in
-check:1 | announce:1 | build:2) "$command" "$@" ;;
+check:1 | announce:1) "$command" "$@" ;;
+build:3)
+  case $1:$2 in
+  bookworm:arm64 | bookworm:amd64 | trixie:arm64 | trixie:amd64) build "$@" ;;
+  *) fail 64 "build: expected bookworm or trixie, and arm64 or amd64" ;;
+  esac
+  ;;
 install:[2-9]* | install:1?* | draft:[2-9]* | publish:[2-9]*)
   case $command:$1 in
   install:bookworm | install:trixie | draft:v* | publish:*) "$command" "$@" ;;

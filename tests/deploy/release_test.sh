@@ -77,6 +77,7 @@ deploy/release.sh check "v$version"
 refused 65 "expected v$version" deploy/release.sh check v0.0.1
 refused 64 '--help tells more' deploy/release.sh
 refused 64 '--help tells more' deploy/release.sh install sid a.deb
+refused 64 'expected bookworm or trixie, and arm64 or amd64' deploy/release.sh build bookworm armhf "$work"
 refused 64 '--help tells more' deploy/release.sh publish "$work"
 make_deb 1.0+deb13
 make_deb 1.1+deb13
