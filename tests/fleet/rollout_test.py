@@ -242,6 +242,11 @@ class RolloutTest(unittest.TestCase):
     def refused(self, **variables):
         self.assertNotEqual(self.playbook(**variables), 0, self.output)
 
+    def unit_settings(self, unit):
+        """What the board `gate` has of a unit's settings."""
+        file = self.boards["gate"].root / f"etc/systemd/system/{unit}.d/70-fleet.conf"
+        return file.read_text() if file.exists() else ""
+
     def changes(self):
         return [int(count) for count in re.findall(r"(?m)changed=(\d+)", self.output)]
 
@@ -281,6 +286,29 @@ class RolloutTest(unittest.TestCase):
         self.refused(lookout_model=str(self.folder / "blind.head"))
         self.assertEqual(self.models(), [["good.head"]] * 3)
         self.assertNotRegex(self.output, "(?m)^(ok|changed): .back")
+
+    def test_network(self):
+        self.roll_out()
+        self.assertEqual(self.unit_settings("lookout.socket"), "")
+        network = {"lookout_port": 8090, "lookout_addresses": ["192.0.2.11", "192.0.2.64/28"]}
+        with self.subTest("listens, and reaches what it is told"):
+            self.roll_out(**network)
+            self.assertIn("\nListenStream=\nListenStream=8090\n", self.unit_settings("lookout.socket"))
+            service = self.unit_settings("lookout.service")
+            self.assertIn("\nPrivateNetwork=no\n", service)
+            self.assertIn("\nIPAddressAllow=192.0.2.11 192.0.2.64/28\n", service)
+        with self.subTest("again changes nothing"):
+            self.roll_out(**network)
+            self.assertEqual(self.changes(), [0, 0, 0], self.output)
+        with self.subTest("back"):
+            self.assertEqual(self.playbook("--tags", "back", **network), 0, self.output)
+            self.assertEqual(self.unit_settings("lookout.socket"), "")
+            self.assertEqual(self.unit_settings("lookout.service"), "")
+        with self.subTest("what is no longer wanted goes"):
+            self.roll_out(**network)
+            self.roll_out(lookout_port=8090)
+            self.assertNotEqual(self.unit_settings("lookout.socket"), "")
+            self.assertEqual(self.unit_settings("lookout.service"), "")
 
     def test_a_board_that_prometheus_does_not_see_stops_the_rollout(self):
         self.roll_out()
