@@ -363,10 +363,24 @@ mqtt() {
   in_guest 1200 'bash mqtt_test.sh'
 }
 
+# The packages in a signed repository, $work/repository, and the package of its keyring.
+make_repository() {
+  local address=file:/mnt/host/repository key
+  export GNUPGHOME=$work/gpg
+  mkdir -m700 "$GNUPGHOME"
+  gpg --batch --quiet --passphrase '' --quick-gen-key 'test <test@lookout.invalid>' ed25519 sign never
+  key=$(gpg --batch --quiet --with-colons --list-secret-keys | awk -F: '$1 == "fpr" { print $10; exit }')
+  gpg --batch --quiet --output "$work/key.pgp" --export "$key"
+  deploy/apt-repository.sh --key "$key" "$work/repository" "${debs[@]}" > /dev/null
+  gpgconf --kill all
+  deploy/archive-keyring.sh $address 2026.1 "$work" "$work/key.pgp" > /dev/null
+}
+
 setup() {
   find_packages
   guest+=-mqtt
   cp tests/vm/{service,setup_test}.sh "$work"
+  make_repository
   make_guest libmosquitto1 mosquitto mosquitto-clients
   in_guest 1800 'bash setup_test.sh'
 }

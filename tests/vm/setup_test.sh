@@ -1,8 +1,9 @@
 #!/bin/bash
-# In a guest of run-guest.sh: one command sets the service up, with a broker, a page with a password and its
-# start at boot. The second one changes no byte, and --undo leaves nothing.
+# In a guest of run-guest.sh, which knows nothing but the address of a repository: one command installs, and
+# another one sets the service up, with a broker, a page with a password and its start at boot. The second time it
+# changes no byte, and --undo leaves nothing.
 #
-# The working folder holds lookout*.deb and service.sh.
+# The working folder holds the repository, the package of its keyring and service.sh.
 set -euo pipefail
 . ./service.sh
 
@@ -33,7 +34,10 @@ chown mosquitto /etc/mosquitto/passwd
 printf 'listener 1883 127.0.0.1\nallow_anonymous false\npassword_file /etc/mosquitto/passwd\n' \
   > /etc/mosquitto/conf.d/lookout.conf
 systemctl restart mosquitto
-install_packages
+rm -rf /etc/apt/sources.list /etc/apt/sources.list.d/*
+dpkg_install lookout-archive-keyring_*.deb
+apt-get update > install.log 2>&1 && apt-get install -y lookout >> install.log 2>&1 || fail "$(cat install.log)"
+say 'installed by apt'
 plug_in
 show '100% Green'
 slow_camera
