@@ -466,6 +466,7 @@ for stage in "${stages[@]}"; do
     say 'Raspberry Pi 4, bookworm: engines and models that come and go in a virtual machine'
     check tests/target.sh engines pi4
     check tests/target.sh trials pi4
+    check tests/target.sh power pi4
     ;;
   package)
     say 'Raspberry Pi 4, bookworm: one command makes the package, and again the same'

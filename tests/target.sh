@@ -9,6 +9,7 @@
 #   target.sh service PRESET    those packages in a virtual machine with systemd and a camera
 #   target.sh engines PRESET    ... whose engines come and go under the running service
 #   target.sh trials PRESET     ... with new models that go wrong while they are used
+#   target.sh power PRESET      ... whose power fails in the middle of an upgrade
 #   target.sh mqtt PRESET       ... with a broker on the same board
 #   target.sh train PRESET      ... whose owner teaches it classes of his own, by commands
 #   target.sh teach PRESET      ... and over HTTP
@@ -355,6 +356,32 @@ trials() {
   in_guest 2700 'bash model_test.sh'
 }
 
+# Each cut begins on a copy of the disk on which the packages of before are installed.
+power() {
+  local tree=$work/tree moment deb version
+  find_packages
+  cp tests/vm/{service,power_test}.sh "$work"
+  mkdir "$work/old"
+  for deb in "$program_deb" "$onnxruntime_deb"; do
+    dpkg-deb -R "$deb" "$tree"
+    version=$(dpkg-deb -f "$deb" Version)
+    sed -i "s/${version//./[.]}/0.1.9/g" "$tree/DEBIAN/control"
+    dpkg-deb --root-owner-group -Zgzip -z1 -b "$tree" "$work/old/${deb##*/}" > /dev/null
+    rm -r "$tree"
+  done
+  make_guest
+  cp "$guest/root.img" "$work/.installed"
+  /sbin/tune2fs -O has_journal "$work/.installed" > /dev/null  # as a board has it
+  LOOKOUT_GUEST_DISK=$work/.installed in_guest 900 'bash power_test.sh install'
+  for moment in /usr/bin/lookout /usr/lib/lookout/libonnxruntime.so.1 configured; do
+    echo "the power fails: $moment"
+    cp "$work/.installed" "$work/.disk"
+    export LOOKOUT_GUEST_DISK=$work/.disk
+    ! tests/vm/run-guest.sh "$guest" "$work" "bash power_test.sh cut $moment" 600 2> "$work/cut" || fail 'the power did not fail'
+    in_guest 900 'bash power_test.sh after'
+  done
+}
+
 mqtt() {
   find_packages
   guest+=-mqtt
@@ -450,6 +477,7 @@ repeated) repeated ;;
 service) service ;;
 engines) engines_in_guest ;;
 trials) trials ;;
+power) power ;;
 mqtt) mqtt ;;
 train) train ;;
 teach) teach ;;

@@ -9,11 +9,17 @@
 # COMMAND  shell text, run by root when the boot is over; its output comes out here
 # SECONDS  for everything, 900 without
 #
+# LOOKOUT_GUEST_DISK: a copy of the guest's root.img, which is used in its place and keeps what is written.
+#
 # Exit status: the command's; 124 when the time was over, 125 when the guest died.
 set -euo pipefail
 [ $# -ge 3 ] || { sed -n '2,/^set -euo/s/^# \{0,1\}//p' "$0"; exit 64; }
 guest=$1 folder=$2 command=$3 seconds=${4:-900}
 arch=$(cut -d ' ' -f 2 "$guest/stamp")
+disk=$guest/root.img snapshot=on
+if [ -n "${LOOKOUT_GUEST_DISK-}" ]; then
+  disk=$LOOKOUT_GUEST_DISK snapshot=off
+fi
 rm -rf "$folder/.guest"
 mkdir "$folder/.guest"
 printf '%s\n' "$command" > "$folder/.guest/command"
@@ -28,7 +34,7 @@ $machine -accel tcg,thread=multi,tb-size=512 -smp 2 -m 2048 \
   -kernel "$guest/vmlinuz" -initrd "$guest/initrd" \
   -append "console=$console root=/dev/vda rw panic=-1 mitigations=off" \
   -serial "file:$folder/.guest/console" -device virtio-rng-pci \
-  -drive "if=none,id=root,file=$guest/root.img,format=raw,snapshot=on,cache=unsafe" \
+  -drive "if=none,id=root,file=$disk,format=raw,snapshot=$snapshot,cache=unsafe" \
   -device virtio-blk-pci,drive=root \
   -virtfs "local,path=$folder,mount_tag=host,security_model=none,multidevs=remap" \
   < /dev/null 2> "$folder/.guest/qemu" &
