@@ -39,8 +39,8 @@ check='clang clang-format clang-tidy libclang-rt-dev llvm'
 processors='qemu-user'
 bench='binutils gcc hey libbenchmark-dev python3-flask python3-opencv python3-venv python3-waitress qemu-user'
 page='chromium chromium-driver fonts-dejavu-core nginx python3-pil python3-selenium python3-venv'
-target='arch-test binutils-aarch64-linux-gnu ccache clang-19 cmake cpio debian-archive-keyring
-  dpkg-dev e2fsprogs g++-aarch64-linux-gnu git help2man kmod lintian lld-19 llvm-19 mmdebstrap
+target='apt-utils arch-test binutils-aarch64-linux-gnu ccache clang-19 cmake cpio debian-archive-keyring
+  dpkg-dev e2fsprogs g++-aarch64-linux-gnu git gpg help2man kmod lintian lld-19 llvm-19 mmdebstrap
   ninja-build patch pkg-config python3 python3-pip qemu-system-arm qemu-user-static unzip xz-utils'
 package='ccache debian-archive-keyring dpkg-dev git help2man patch patchelf xz-utils'
 network='ffmpeg gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good
