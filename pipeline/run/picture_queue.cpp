@@ -5,8 +5,8 @@
 
 namespace lookout {
 
-std::optional<Result> PictureQueue::classify(const cv::Mat& bgr) {
-  Picture picture{bgr, Clock::now()};
+std::optional<Result> PictureQueue::classify(const cv::Mat& bgr, const std::string& watch) {
+  Picture picture{bgr, watch, Clock::now()};
   {
     const MutexLock lock(mutex_);
     if (closed_) return std::nullopt;
@@ -54,14 +54,14 @@ void PictureQueue::answer(Picture& picture, std::optional<Result> result,
   picture.changed.notify_one();  // with the lock held: the picture is gone soon after
 }
 
-bool PictureQueue::classify_waiting(FrameClassifier& classifier) {
+bool PictureQueue::classify_waiting(PictureClassifier& classifier) {
   if (!is_waiting()) return false;
   Picture* picture = take();
   if (picture == nullptr) return false;
   try {
     ClassifiedFrame classified;
     classified.frame.bgr = picture->bgr;
-    classifier.classify(classified);
+    classifier.classify(picture->watch, classified);
     answer(*picture, std::move(classified.result), nullptr);
   } catch (...) {
     answer(*picture, std::nullopt, std::current_exception());
@@ -69,7 +69,7 @@ bool PictureQueue::classify_waiting(FrameClassifier& classifier) {
   return true;
 }
 
-void PictureQueue::classify_overdue(FrameClassifier& classifier) {
+void PictureQueue::classify_overdue(PictureClassifier& classifier) {
   if (!is_waiting()) return;
   {
     const MutexLock lock(mutex_);

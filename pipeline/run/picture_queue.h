@@ -1,4 +1,4 @@
-// Pictures from elsewhere that are classified between the frames of a source, by the same model.
+// Pictures from elsewhere that are classified between the frames of a source, by the same models.
 #pragma once
 
 #include <atomic>
@@ -8,9 +8,11 @@
 #include <functional>
 #include <opencv2/core/mat.hpp>
 #include <optional>
+#include <string>
 
 #include "pipeline/core/mutex.h"
-#include "pipeline/run/frame_classifier.h"
+#include "pipeline/core/result.h"
+#include "pipeline/run/picture_classifier.h"
 
 namespace lookout {
 
@@ -23,9 +25,11 @@ class PictureQueue {
   static constexpr std::chrono::seconds kMaxWait{2};
 
   // The result for `bgr` (CV_8UC3), of which `model`, `top` and durations.preprocess, .inference
-  // and .total are filled; `frame_age` is the time of the call. Neither turned nor cut. Empty after
-  // close(). Throws what the classifier threw. Any thread.
-  std::optional<Result> classify(const cv::Mat& bgr) EXCLUDES(mutex_);
+  // and .total are filled, and as PictureClassifier does for a `watch`; `frame_age` is the time of
+  // the call. Of the plan that is current when the picture's turn comes. Empty after close().
+  // Throws what PictureClassifier::classify() threw. Any thread.
+  std::optional<Result> classify(const cv::Mat& bgr, const std::string& watch = {})
+      EXCLUDES(mutex_);
 
   // Pictures are refused from now on; those that wait, too. Any thread.
   void close() EXCLUDES(mutex_);
@@ -39,14 +43,15 @@ class PictureQueue {
   void set_wake(std::function<void()> wake) EXCLUDES(mutex_);
   bool is_waiting() const { return waiting_ > 0; }
   // Classifies the first picture that waits. Returns false when there is none.
-  bool classify_waiting(FrameClassifier& classifier) EXCLUDES(mutex_);
+  bool classify_waiting(PictureClassifier& classifier) EXCLUDES(mutex_);
   // The same if none was classified for kMaxWait. Call it before a frame is taken.
-  void classify_overdue(FrameClassifier& classifier) EXCLUDES(mutex_);
+  void classify_overdue(PictureClassifier& classifier) EXCLUDES(mutex_);
 
  private:
   // On the stack of the thread that asks, which waits until it is done.
   struct Picture {
     cv::Mat bgr;
+    std::string watch;
     Clock::time_point since;
     std::optional<Result> result{};
     std::exception_ptr error{};

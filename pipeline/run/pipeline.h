@@ -76,8 +76,8 @@ StatsSnapshot run_pipeline(Source& source,
 // Several regions need a selector with the same regions, and one classifier each. Those of a frame
 // that have a result are classified on the calling thread, one after the other, each for all of its
 // watches; of a live source until there is a newer frame. Statistics count a frame once: its times
-// are the sums of its regions'. Pictures from elsewhere are classified by the model of the first
-// region.
+// are the sums of its regions'. Pictures from elsewhere are classified as a watch would, by the
+// plan that is current, or by the model of the first region.
 StatsSnapshot run_pipeline(Source& source, PlanSlot& plans,
                            const std::vector<std::unique_ptr<Reporter>>& reporters,
                            const PipelineOptions& options, const std::atomic<bool>& stop);

@@ -39,11 +39,7 @@ void ThreadPlan::use(const PlanPtr& plan) {
     regions_.emplace_back(*region.classifiers.at(number_), region.model, region.view, plan->top_k,
                           plan->threshold);
   }
-  if (pictures_ != nullptr) {
-    const PipelineRegion& first = plan->regions.front();
-    of_pictures_.emplace(*first.classifiers.at(number_), first.model, View{}, plan->top_k,
-                         plan->threshold);
-  }
+  if (pictures_ != nullptr) of_pictures_.emplace(plan, number_);
   plan_ = plan;
 }
 

@@ -9,6 +9,7 @@
 #include "pipeline/core/latest.h"
 #include "pipeline/run/frame_classifier.h"
 #include "pipeline/run/frame_selector.h"
+#include "pipeline/run/picture_classifier.h"
 #include "pipeline/run/picture_queue.h"
 #include "pipeline/run/plan_slot.h"
 
@@ -46,15 +47,15 @@ class ThreadPlan {
   void classify(ClassifiedFrame& classified, Trace* trace) {
     regions_[classified.region].classify(classified, trace);
   }
-  // Of pictures in the queue, by the model of the first region. Not if there is no queue.
-  FrameClassifier& pictures() { return *of_pictures_; }
+  // Of pictures in the queue. Not if there is no queue.
+  PictureClassifier& pictures() { return *of_pictures_; }
 
  private:
   const std::size_t number_;
   const PictureQueue* const pictures_;
   PlanPtr plan_;
   std::vector<FrameClassifier> regions_;
-  std::optional<FrameClassifier> of_pictures_;
+  std::optional<PictureClassifier> of_pictures_;
 };
 
 }  // namespace lookout

@@ -200,8 +200,10 @@ PredictedPicture Predictor::predict(const Request& request, const UploadedPictur
     predicted.decoding = Clock::now() - start;
     predicted.failure = failure_of(name, decoded);
     if (predicted.failure.status != 0) return predicted;
-    predicted.result = pictures_.classify(decoded.bgr);
+    predicted.result = pictures_.classify(decoded.bgr, request.watch);
     if (!predicted.result) predicted.failure = {503, "stopping", "the run has ended"};
+  } catch (const NoSuchWatch& error) {
+    predicted.failure = {404, "no_such_watch", error.what()};
   } catch (const std::exception& error) {
     predicted.failure = {500, "internal", error.what()};
   }

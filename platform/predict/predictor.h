@@ -62,6 +62,7 @@ class Predictor {
     Done done;
     std::shared_ptr<const std::atomic<bool>> gone{};  // nobody waits any more; null: somebody does
     std::string address{};                            // of the client, see HttpRequest
+    std::string watch{};                              // as PictureClassifier::classify()
   };
 
   // `pictures` outlives this. Throws Error(kPermission) when the system allows no further thread.

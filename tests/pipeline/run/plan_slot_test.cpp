@@ -356,6 +356,40 @@ TEST_F(PlanSlotTest, AWatchThatStaysKeepsItsStateAndOthersComeAndGo) {
   EXPECT_EQ(total_.classified, 20U);
 }
 
+TEST_F(PlanSlotTest, PicturesOfClientsAreForTheWatchesOfTheNewPlan) {
+  Plan first = plan(0, 1);
+  first.watches = {watch("gate", 0)};
+  Plan second;
+  second.regions = {region(1, 1), region(2, 1)};
+  second.watches = {watch("lamp", 0), watch("box", 1)};
+  FrameSelector selector({}, selected_regions(first));
+  PlanSlot plans(std::move(first));
+  PictureQueue pictures;
+  Gate end;
+  FakeSource source(/*live=*/true, [&](int, Frame&) {
+    end.wait();
+    return ReadStatus::kEnd;
+  });
+  std::thread running([&] {
+    PipelineOptions options;
+    options.pictures = &pictures;
+    options.selector = &selector;
+    const std::atomic<bool> stop{false};
+    run_pipeline(source, plans, {}, options, stop);
+  });
+  const cv::Mat grey(8, 8, CV_8UC3, cv::Scalar::all(7));
+  EXPECT_EQ(pictures.classify(grey, "gate")->top.front().label, "0 value 7");
+  EXPECT_THROW(pictures.classify(grey, "box"), NoSuchWatch);
+  plans.offer(second);
+  while (pictures.classify(grey)->model->name == "0") std::this_thread::yield();
+  const auto result = pictures.classify(grey, "box");
+  EXPECT_EQ(result->top.front().label, "2 value 7");
+  EXPECT_EQ(result->watch->name, "box");
+  EXPECT_THROW(pictures.classify(grey, "gate"), NoSuchWatch);
+  end.open();
+  running.join();
+}
+
 TEST_F(PlanSlotTest, ReportersOfAPlanAreToldWhileItIsTheRuns) {
   Kept of_first;
   Kept of_both;

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "pipeline/run/picture_queue.h"
+#include "pipeline/run/plan.h"
 #include "pipeline/run/scheduling.h"
 #include "tests/support/encoded_jpeg.h"
 #include "tests/support/fakes.h"
@@ -29,6 +30,16 @@ namespace {
 std::string jpeg() {
   const Bytes bytes = encoded(cv::Mat(16, 16, CV_8UC3, cv::Scalar::all(1)));
   return {bytes.begin(), bytes.end()};
+}
+
+// Of one watch, "gate".
+PlanPtr plan_with(Classifier& classifier) {
+  Plan plan;
+  PipelineRegion& region = plan.regions.emplace_back();
+  region.classifiers.push_back(std::make_shared<Lent>(classifier));
+  region.model = std::make_shared<ModelInfo>(model_info(classifier.spec()));
+  plan.watches.push_back({std::make_shared<WatchInfo>(WatchInfo{"gate", {}}), 0, {}});
+  return std::make_shared<const Plan>(std::move(plan));
 }
 
 TEST(Predictor, WhenTooManyWaitTheNextIsRefused) {
@@ -100,8 +111,7 @@ TEST(Predictor, ItsThreadsHaveALowPriorityUnlessFramesDoNotMatter) {
 TEST(Predictor, AddressesShareThePlacesAndAreServedInTurn) {
   PictureQueue pictures;
   FakeClassifier classifier;
-  FrameClassifier picture_classifier(
-      classifier, std::make_shared<ModelInfo>(model_info(classifier.spec())), View{}, 1, 0);
+  PictureClassifier picture_classifier(plan_with(classifier), 0);
   PredictLimits limits;
   limits.queue = 3;
   const std::string picture = jpeg();
@@ -131,8 +141,7 @@ TEST(Predictor, AddressesShareThePlacesAndAreServedInTurn) {
 TEST(Predictor, WhoGoesAwayLeavesTheRestOfTheirPicturesUnclassified) {
   PictureQueue pictures;
   FakeClassifier classifier;
-  FrameClassifier picture_classifier(
-      classifier, std::make_shared<ModelInfo>(model_info(classifier.spec())), View{}, 1, 0);
+  PictureClassifier picture_classifier(plan_with(classifier), 0);
   const std::string picture = jpeg();
   const auto gone = std::make_shared<std::atomic<bool>>(false);
   Predictor predictor(pictures, {});
@@ -197,8 +206,7 @@ TEST(Predictor, AnAnimatedWebpIsNoPicture) {
 TEST(Predictor, AWebpIsClassified) {
   PictureQueue pictures;
   FakeClassifier classifier;
-  FrameClassifier picture_classifier(
-      classifier, std::make_shared<ModelInfo>(model_info(classifier.spec())), View{}, 1, 0);
+  PictureClassifier picture_classifier(plan_with(classifier), 0);
   std::vector<unsigned char> webp;
   cv::imencode(".webp", cv::Mat(16, 16, CV_8UC3, cv::Scalar::all(1)), webp);
   const std::string bytes(webp.begin(), webp.end());
@@ -213,6 +221,25 @@ TEST(Predictor, AWebpIsClassified) {
   EXPECT_EQ(status, 0);
 }
 
+// A reload may come between a request and its turn.
+TEST(Predictor, AWatchThatIsGoneWhenItsTurnComesIsNotThere) {
+  PictureQueue pictures;
+  FakeClassifier classifier;
+  PictureClassifier picture_classifier(plan_with(classifier), 0);
+  const std::string picture = jpeg();
+  Predictor predictor(pictures, {});
+  PredictFailure failure{0, "", {}};
+  const auto done = [&](const auto& predicted) { failure = predicted.front().failure; };
+  ASSERT_TRUE(predictor.put({nullptr, {{"", picture}}, done, {}, {}, "lamp"}));
+  while (failure.status == 0) {
+    if (!pictures.classify_waiting(picture_classifier)) std::this_thread::yield();
+    predictor.deliver();
+  }
+  EXPECT_EQ(failure.status, 404);
+  EXPECT_STREQ(failure.code, "no_such_watch");
+  EXPECT_EQ(failure.message, "there is no watch 'lamp': the watches are gate");
+}
+
 TEST(Predictor, ALimitIsNamedWithItsKey) {
   std::string png("\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x7d\0\0\0\x7d\0\1\0\0\0\0", 29);
   const PredictFailure failure = failure_of("a.png", png);
@@ -225,8 +252,7 @@ TEST(Predictor, ALimitIsNamedWithItsKey) {
 TEST(Predictor, WhoGoesAwayStopsTheDecoder) {
   PictureQueue pictures;
   FakeClassifier classifier;
-  FrameClassifier picture_classifier(
-      classifier, std::make_shared<ModelInfo>(model_info(classifier.spec())), View{}, 1, 0);
+  PictureClassifier picture_classifier(plan_with(classifier), 0);
   // It takes a tenth of a second and more to decode.
   const Bytes bytes =
       encoded(cv::Mat(4900, 4900, CV_8UC3, cv::Scalar::all(1)), {cv::IMWRITE_JPEG_PROGRESSIVE, 1});
