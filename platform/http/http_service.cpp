@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "pipeline/core/append_format.h"
 #include "pipeline/core/log.h"
 #include "platform/http/http_pages.h"
 #include "platform/system/parse_number.h"
@@ -44,10 +45,27 @@ Clock::duration pause_of(int rate) {
 
 // The text with `value` for each `place`.
 std::string with(std::string text, const std::string& place, const std::string& value) {
-  for (auto at = text.find(place); at != std::string::npos; at = text.find(place, at)) {
+  for (auto at = text.find(place); at != text.npos; at = text.find(place, at + value.size())) {
     text.replace(at, place.size(), value);
   }
   return text;
+}
+
+std::string html_of(const std::string& text) {
+  std::string html = with(text, "&", "&amp;");
+  html = with(std::move(html), "<", "&lt;");
+  return with(std::move(html), "\"", "&quot;");
+}
+
+// The choice of a form between watches.
+std::string options_of(const WatchList& watches) {
+  std::string options;
+  for (const Watching& each : watches) {
+    if (!each.watch) continue;
+    append_format(options, R"(<option value="{}">{}</option>)", each.watch->name,
+                  html_of(each.watch->shown()));
+  }
+  return options;
 }
 
 HttpResponse http_stream(std::string type, std::unique_ptr<HttpStream> stream) {
@@ -148,11 +166,26 @@ std::optional<HttpResponse> HttpService::refusal(const HttpRequest& request) {
     if (auto refused = token_refusal(request)) return refused;
   }
   if (auto refused = guest_refusal(request, route)) return refused;
-  const bool names_model = path.rfind(kPredictions, 0) == 0;
-  if (names_model && path.substr(kPredictions.size()) != slots_.model()->name) {
-    return http_error(404, "no_such_model", "this server has another model");
+  if (sends(request.method)) {
+    if (auto refused = picture_refusal(request)) return refused;
   }
   return rate_refusal(request);
+}
+
+// Whether a form names a watch is known when it is there.
+std::optional<HttpResponse> HttpService::picture_refusal(const HttpRequest& request) const {
+  const WatchList watches = slots_.list();
+  const std::string name = watch_of(request);
+  if (!name.empty()) {
+    if (auto refused = watch_refusal(watches, name)) return refused;
+  }
+  const bool names_model = request.path.rfind(kPredictions, 0) == 0;
+  if (!names_model) return std::nullopt;
+  const Watching& watch = name.empty() ? watches.front() : *watch_called(watches, name);
+  if (request.path.substr(kPredictions.size()) == watch.model->name) return std::nullopt;
+  return http_error(
+      404, "no_such_model",
+      name.empty() ? "this server has another model" : "this watch has another model");
 }
 
 // What a browser is refused for the page that it shows.
@@ -303,7 +336,11 @@ void HttpService::answer_later(const HttpRequest& request, const HttpRespond& re
     respond(http_error(503, "no_camera", "this server has no camera"));
   } else if (sends(request.method)) {
     if (has_rate(request)) predictions_.count(request.address, Clock::now());
-    predict_->predict(request, respond, request.path != "/predict");
+    if (request.path == "/predict") {
+      predict_->predict(request, slots_.list(), respond);
+    } else {
+      predict_->predict_like_torchserve(request, respond);
+    }
   } else if (route == nullptr) {
     respond(page(path));
   } else if (route->answer == nullptr) {
@@ -321,8 +358,12 @@ HttpResponse HttpService::page(const std::string& path) const {
   if (is_form || path == "/predict") {
     content = with(std::move(content), "{{max-upload}}", max_upload_);
     content = with(std::move(content), "{{hidden}}", has_source_ ? "" : " hidden");
+    const std::string options = options_of(slots_.list());
+    content = with(std::move(content), "{{no-watches}}", options.empty() ? " hidden" : "");
+    content = with(std::move(content), "{{watches}}", options);  // last: a title may be anything
+  } else if (path == "/") {
+    content = with(std::move(content), "{{owners}}", login_ ? "may log in" : "none");
   }
-  if (path == "/") content = with(std::move(content), "{{owners}}", login_ ? "may log in" : "none");
   return http_text(page.type, std::move(content));
 }
 

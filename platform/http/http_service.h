@@ -89,6 +89,7 @@ class HttpService : public HttpHandler {
   std::optional<HttpResponse> page_refusal(const HttpRequest& request) const;
   std::optional<HttpResponse> token_refusal(const HttpRequest& request);
   std::optional<HttpResponse> guest_refusal(const HttpRequest& request, const Route* route);
+  std::optional<HttpResponse> picture_refusal(const HttpRequest& request) const;
   bool has_rate(const HttpRequest& request) const;
   std::optional<HttpResponse> rate_refusal(const HttpRequest& request) const;
   void answer_later(const HttpRequest& request, const HttpRespond& respond);

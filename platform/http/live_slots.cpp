@@ -115,6 +115,13 @@ std::vector<LiveWatch> LiveSlots::watches() const {
   return watches_;
 }
 
+WatchList LiveSlots::list() const {
+  const MutexLock lock(mutex_);
+  WatchList list;
+  for (const LiveWatch& each : watches_) list.push_back({each.watch, each.model});
+  return list;
+}
+
 ModelInfoPtr LiveSlots::model() const {
   const MutexLock lock(mutex_);
   return watches_.front().model;

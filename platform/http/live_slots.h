@@ -68,6 +68,8 @@ class LiveSlots {
   std::optional<LivePicture> take_picture() EXCLUDES(mutex_);
   // In the order of the configuration, at least one.
   std::vector<LiveWatch> watches() const EXCLUDES(mutex_);
+  // The same without what is known of them.
+  WatchList list() const EXCLUDES(mutex_);
   // The first one's model.
   ModelInfoPtr model() const EXCLUDES(mutex_);
   // When the newest result of all came; empty before the first one.

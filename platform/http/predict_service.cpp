@@ -17,25 +17,31 @@ namespace {
 
 constexpr std::size_t kTorchServeRows = 5;  // of its image classifier
 
-using Pictures = std::vector<UploadedPicture>;
+struct Upload {
+  std::vector<UploadedPicture> pictures;
+  std::string watch{};  // that a form names; empty: none
+};
 
 HttpResponse failure_of(const PredictedPicture& picture) {
   return http_error(picture.failure.status, picture.failure.code, picture.failure.message);
 }
 
-// The files of a form: parts with a file name, or called "file".
-std::variant<Pictures, HttpResponse> pictures_of_form(const std::string& body,
-                                                      const std::string& boundary) {
+// The files of a form: parts with a file name, or called "file". Its field "watch" names one.
+std::variant<Upload, HttpResponse> upload_of_form(const std::string& body,
+                                                  const std::string& boundary) {
   const auto parts = parse_multipart(body, boundary);
   if (!parts) {
     return http_error(
         400, "bad_multipart",
         fmt::format("the form is malformed, cut, or has more than {} parts", FormPart::kMax));
   }
-  Pictures pictures;
+  Upload upload;
+  auto& pictures = upload.pictures;
   for (const FormPart& part : *parts) {
     if (part.filename || part.name == "file") {
       pictures.push_back({part.filename.value_or(""), part.content});
+    } else if (part.name == "watch") {
+      upload.watch = part.content;
     }
   }
   // A form whose field was left empty sends a file without a name.
@@ -50,7 +56,7 @@ std::variant<Pictures, HttpResponse> pictures_of_form(const std::string& body,
         fmt::format("the form has {} pictures; at most {} are taken at once: send the others apart",
                     pictures.size(), PredictService::kMaxPictures));
   }
-  return pictures;
+  return upload;
 }
 
 // A picture, whatever kind, or bytes of no type, as `curl -T` sends them.
@@ -58,7 +64,7 @@ bool is_picture_type(const std::string& type) {
   return type.empty() || type.rfind("image/", 0) == 0 || type == "application/octet-stream";
 }
 
-std::variant<Pictures, HttpResponse> pictures_of(const HttpRequest& request) {
+std::variant<Upload, HttpResponse> upload_of(const HttpRequest& request) {
   if (!request.body || request.body->empty()) {
     return http_error(400, "no_file", "there is no picture: curl -F file=@picture.jpg");
   }
@@ -66,16 +72,35 @@ std::variant<Pictures, HttpResponse> pictures_of(const HttpRequest& request) {
   type.resize(std::min(type.find(';'), type.size()));
   if (type == "multipart/form-data") {
     const auto boundary = boundary_of(request.content_type);
-    if (boundary) return pictures_of_form(*request.body, *boundary);
+    if (boundary) return upload_of_form(*request.body, *boundary);
     return http_error(400, "bad_multipart", "the form's type has no boundary, or a wrong one");
   }
-  if (is_picture_type(type)) return Pictures{{"", *request.body}};
+  if (is_picture_type(type)) return Upload{{{"", *request.body}}};
   return http_error(415, "unsupported_type",
                     "send the picture as multipart/form-data (curl -F file=@picture.jpg) or as "
                     "image/jpeg, image/png or image/webp");
 }
 
 }  // namespace
+
+std::string watch_of(const HttpRequest& request) {
+  const auto found = request.query.find("watch");
+  return found == request.query.end() ? std::string() : without_escapes(found->second);
+}
+
+std::optional<HttpResponse> watch_refusal(const WatchList& watches, const std::string& name) {
+  if (!name.empty()) {
+    if (watch_called(watches, name) != nullptr) return std::nullopt;
+    return http_error(404, "no_such_watch", no_watch_text(watches, name));
+  }
+  const ModelInfoPtr& model = watches.front().model;
+  const bool has_one_model = std::all_of(
+      watches.begin(), watches.end(), [&model](const auto& each) { return each.model == model; });
+  if (has_one_model) return std::nullopt;
+  return http_error(400, "no_watch_named",
+                    "the watches have several models: say by ?watch=NAME which one is meant, of " +
+                        names_of_watches(watches));
+}
 
 void PredictService::use(const ModelInfoPtr& model) {
   if (model == model_) return;
@@ -94,16 +119,34 @@ void PredictService::use(const ModelInfoPtr& model) {
   }
 }
 
-void PredictService::predict(const HttpRequest& request, const HttpRespond& respond,
-                             bool like_torchserve) {
-  auto taken = pictures_of(request);
+void PredictService::predict(const HttpRequest& request, const WatchList& watches,
+                             const HttpRespond& respond) {
+  auto taken = upload_of(request);
   if (auto* mistake = std::get_if<HttpResponse>(&taken)) return respond(std::move(*mistake));
-  auto& pictures = std::get<Pictures>(taken);
-  if (like_torchserve) pictures.resize(1);
-  const auto done = [this, respond, like_torchserve](const std::vector<PredictedPicture>& done) {
-    respond(like_torchserve ? answer_like_torchserve(done.front()) : answer(done));
+  auto& [pictures, watch_of_form] = std::get<Upload>(taken);
+  std::string watch = watch_of(request);
+  if (watch.empty()) watch = std::move(watch_of_form);
+  if (auto refused = watch_refusal(watches, watch)) return respond(std::move(*refused));
+  put(request, std::move(pictures), std::move(watch), respond, &PredictService::answer);
+}
+
+void PredictService::predict_like_torchserve(const HttpRequest& request,
+                                             const HttpRespond& respond) {
+  auto taken = upload_of(request);
+  if (auto* mistake = std::get_if<HttpResponse>(&taken)) return respond(std::move(*mistake));
+  auto& pictures = std::get<Upload>(taken).pictures;
+  pictures.resize(1);
+  put(request, std::move(pictures), watch_of(request), respond,
+      &PredictService::answer_like_torchserve);
+}
+
+void PredictService::put(const HttpRequest& request, std::vector<UploadedPicture> pictures,
+                         std::string watch, const HttpRespond& respond, Answer answer) {
+  const auto done = [this, respond, answer](const std::vector<PredictedPicture>& done) {
+    respond((this->*answer)(done));
   };
-  if (predictor_.put({request.body, std::move(pictures), done, request.gone, request.address})) {
+  if (predictor_.put({request.body, std::move(pictures), done, request.gone, request.address,
+                      std::move(watch)})) {
     return;
   }
   respond(
@@ -130,10 +173,15 @@ std::string PredictService::fields_of(const PredictedPicture& picture) {
     separator = ",";
   }
   const auto classifying = result.durations.preprocess + result.durations.inference;
+  append_format(fields, R"(],"model":{})", name_);
+  if (result.watch) {
+    append_format(fields, R"(,"watch":{},"state":{})", to_json(result.watch->name),
+                  to_json(std::string(result.state.name())));
+  }
   append_format(fields,
-                R"(],"model":{},"timing_ms":{{"decode":{:.3f},"wait":{:.3f},)"
+                R"(,"timing_ms":{{"decode":{:.3f},"wait":{:.3f},)"
                 R"("preprocess":{:.3f},"inference":{:.3f},"total":{:.3f}}})",
-                name_, to_ms(picture.decoding),
+                to_ms(picture.decoding),
                 to_ms(std::max(result.frame_age - classifying, Clock::duration::zero())),
                 to_ms(result.durations.preprocess), to_ms(result.durations.inference),
                 to_ms(picture.decoding + result.frame_age));
@@ -160,7 +208,8 @@ HttpResponse PredictService::answer(const std::vector<PredictedPicture>& picture
   return http_text("application/json", body + "]}\n");
 }
 
-HttpResponse PredictService::answer_like_torchserve(const PredictedPicture& picture) {
+HttpResponse PredictService::answer_like_torchserve(const std::vector<PredictedPicture>& pictures) {
+  const PredictedPicture& picture = pictures.front();
   if (!picture.result) return failure_of(picture);
   use(picture.result->model);
   std::string body = "{";

@@ -17,7 +17,7 @@ sys.dont_write_bytecode = True
 
 import nginx  # noqa: E402
 from lookout import ROOT, Lookout, wait_for  # noqa: E402
-from page_test import FOLDER, PATTERN, SCREENS, main, with_model  # noqa: E402
+from page_test import FOLDER, PATTERN, SCREENS, WATCHES, main, with_model  # noqa: E402
 from PIL import Image  # noqa: E402
 
 ANSWERS = """
@@ -81,6 +81,32 @@ class FormTest(unittest.TestCase):
         # Chromium tells of the status 415 itself.
         messages = [text for text in self.browser.messages() if "415" not in text]
         self.assertEqual(messages, [])
+
+    def test_one_of_the_watches_is_chosen(self):
+        shown = "return document.getElementById('watch').checkVisibility()"
+        self.assertFalse(self.browser.run(shown), "there are none")
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        config = os.path.join(folder.name, "lookout.toml")
+        with open(config, "w", encoding="utf-8") as file:
+            file.write(WATCHES)
+        halves = os.path.join(folder.name, "halves.png")
+        picture = Image.new("RGB", (400, 300), "red")
+        picture.paste("blue", (200, 0, 400, 300))
+        picture.save(halves)
+        server = Lookout(*with_model(PATTERN, "--config", config))
+        self.addCleanup(server.close)
+        self.browser.open(server.url + "predict")
+        wait_for("the form", lambda: self.browser.look("return !!document.getElementById('watch')"))
+        self.assertTrue(self.browser.run(shown))
+        choice = self.browser.driver.find_element("id", "watch")
+        self.assertEqual(choice.text.splitlines(), ["The <gate>", "slow", "lamp"])
+        self.choose(halves)
+        self.assertEqual(self.wait_for_answers(1)[0]["rows"][0], "red")
+        choice.send_keys("lamp")
+        lamp = "return document.querySelector('.answer li span')?.textContent === 'blue'"
+        wait_for("what the lamp's watch sees", lambda: self.browser.look(lamp))
+        self.assertEqual(self.browser.find_faults(), [])
 
     def test_large_picture_is_not_sent(self):
         self.assertIn("8 MB each", self.browser.run("return document.getElementById('notice').textContent"))

@@ -69,6 +69,7 @@ function tooLarge(file) {
 async function ask(file) {
   const form = new FormData();
   form.append("file", file);
+  if ($("watch").value) form.append("watch", $("watch").value);
   let response;
   try {
     response = await fetch("predict", {method: "POST", body: form});
@@ -83,18 +84,21 @@ async function ask(file) {
   }
 }
 
+let asked = [];  // the files that were classified last
+
 async function classify(files) {
+  asked = files;
   $("answers").replaceChildren();
   if (files.length > kMaxPictures) {
     put("notice", words.tooManyPictures(files.length, kMaxPictures));
     return;
   }
-  $("send").disabled = true;
+  $("send").disabled = $("watch").disabled = true;
   put("notice", words.classifying);
   // One after the other: a request has a limit in bytes, too.
   for (const file of files) show(file, tooLarge(file) ?? await ask(file));
   put("notice", words.pictureCount(files.length));
-  $("send").disabled = false;
+  $("send").disabled = $("watch").disabled = false;
 }
 
 function listen() {
@@ -104,6 +108,9 @@ function listen() {
   });
   $("file").addEventListener("change", () => {
     if ($("file").files.length > 0) classify([...$("file").files]);
+  });
+  $("watch").addEventListener("change", () => {
+    if (asked.length > 0) classify(asked);
   });
   const zone = document.documentElement;
   zone.addEventListener("dragover", (event) => {

@@ -49,35 +49,51 @@ inline std::string request_of(const std::string& body, const std::string& type,
          "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
 }
 
-// A server without a camera, whose model names the grey of a picture. `classify`: false: pictures
-// are never classified.
+// What a model that names the grey of a picture looks at. `name`: of the model.
+inline PipelineRegion grey_region(bool has_ids = true, const std::string& name = "grey") {
+  PipelineRegion region;
+  region.classifiers.push_back(std::make_shared<FakeClassifier>());
+  ModelInfo info = model_info(region.classifiers.front()->spec());
+  info.name = name;
+  for (std::size_t i = 0; has_ids && i < info.labels.size(); ++i) {
+    info.class_ids.push_back("n" + std::to_string(1000 + i));
+  }
+  region.model = std::make_shared<ModelInfo>(std::move(info));
+  return region;
+}
+
+inline Plan grey_plan(float threshold = 0, bool has_ids = true) {
+  Plan plan;
+  plan.regions.push_back(grey_region(has_ids));
+  plan.watches.emplace_back();
+  plan.top_k = 3;
+  plan.threshold = threshold;
+  return plan;
+}
+
+// A server without a camera. `classify`: false: pictures are never classified.
 class PredictRun {
  public:
   explicit PredictRun(const HttpLimits& limits = {}, HttpServiceOptions options = {},
                       float threshold = 0, bool has_ids = true, bool classify = true)
-      : threshold_(threshold) {
+      : PredictRun(limits, std::move(options), grey_plan(threshold, has_ids), classify) {}
+
+  PredictRun(const HttpLimits& limits, HttpServiceOptions options, Plan plan, bool classify = true)
+      : selector_({}, selected_regions(plan)), plans_(std::move(plan)) {
     auto sockets = std::make_unique<ListenSockets>(parse_http_address("127.0.0.1:0"));
     const std::string name = sockets->names().at(0);
     port_ = static_cast<std::uint16_t>(std::stoi(name.substr(name.rfind(':') + 1)));
-    ModelInfo info = model_info(classifier_.spec());
-    info.name = "grey";
-    for (std::size_t i = 0; has_ids && i < info.labels.size(); ++i) {
-      info.class_ids.push_back("n" + std::to_string(1000 + i));
-    }
     options.pictures = &pictures_;
     reporter_ =
         std::make_unique<HttpReporter>(std::move(sockets), RunInfo(), std::move(options), limits);
-    const auto model = std::make_shared<ModelInfo>(std::move(info));
-    reporter_->watching({{nullptr, model}});
+    reporter_->watching(watch_list(*plans_.current()));
     if (!classify) return;
-    thread_ = std::thread([this, model] {
+    thread_ = std::thread([this] {
       NoSource source(nullptr);
       PipelineOptions pipeline;
-      pipeline.model = model;
       pipeline.pictures = &pictures_;
-      pipeline.top_k = 3;
-      pipeline.threshold = threshold_;
-      run_pipeline(source, classifier_, {}, pipeline, stop_);
+      pipeline.selector = &selector_;
+      run_pipeline(source, plans_, {}, pipeline, stop_);
     });
   }
   ~PredictRun() {
@@ -106,8 +122,8 @@ class PredictRun {
   }
 
  private:
-  const float threshold_;
-  FakeClassifier classifier_;
+  FrameSelector selector_;
+  PlanSlot plans_;
   PictureQueue pictures_;
   std::uint16_t port_ = 0;
   std::unique_ptr<HttpReporter> reporter_;

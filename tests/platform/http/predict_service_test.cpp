@@ -123,6 +123,111 @@ TEST(Predict, SpeaksLikeTorchServe) {
   EXPECT_EQ(http_get(run.port(), "/predictions/grey").status, 405);
 }
 
+// "gate" looks at the left half, and "lamp" at the right one, with a model of its own if
+// `several_models`.
+Plan two_watches(bool several_models) {
+  Plan plan = grey_plan();
+  plan.regions.push_back(several_models ? grey_region(true, "other") : plan.regions.front());
+  plan.regions[0].view.roi = {0, 0, 0.5, 1};
+  plan.regions[1].view.roi = {0.5, 0, 0.5, 1};
+  const auto watch = [](const std::string& name, const std::string& title) {
+    return std::make_shared<WatchInfo>(WatchInfo{name, {}, title});
+  };
+  plan.watches = {{watch("gate", ""), 0, {}}, {watch("lamp", "<b>\"&{{watches}}"), 1, {}}};
+  return plan;
+}
+
+// The left half has one grey and the right half another one.
+std::string png_of_halves(int left, int right) {
+  cv::Mat picture(16, 32, CV_8UC3, cv::Scalar::all(left));
+  picture.colRange(16, 32).setTo(cv::Scalar::all(right));
+  std::vector<unsigned char> bytes;
+  cv::imencode(".png", picture, bytes);
+  return {bytes.begin(), bytes.end()};
+}
+
+TEST(Predict, AWatchLooksAtItsRegionWithItsModel) {
+  const PredictRun run({}, {}, two_watches(/*several_models=*/true));
+  const std::string png = png_of_halves(30, 200);
+  const auto ask = [&](const std::string& path) {
+    return json::parse(run.send(request_of(png, "image/png", path)).body);
+  };
+  const json gate = ask("/predict?watch=gate");
+  EXPECT_EQ(gate["class_name"], "value_30");
+  EXPECT_EQ(gate["model"], "grey");
+  EXPECT_EQ(gate["watch"], "gate");
+  EXPECT_EQ(gate["state"], "value 30");
+  const json lamp = ask("/predict?watch=l%61mp");
+  EXPECT_EQ(lamp["class_name"], "value_200");
+  EXPECT_EQ(lamp["model"], "other");
+  EXPECT_EQ(lamp["watch"], "lamp");
+}
+
+TEST(Predict, AFormMayNameTheWatch) {
+  const PredictRun run({}, {}, two_watches(/*several_models=*/true));
+  const std::string field = "--x\r\nContent-Disposition: form-data; name=\"watch\"\r\n\r\n";
+  const std::string files = form_of({{"a.png", png_of_halves(1, 2)}, {"b.png", png_of(3)}});
+  const json answer = run.ask(field + "lamp\r\n" + files);
+  EXPECT_EQ(answer["predictions"][0]["class_name"], "value_2");
+  EXPECT_EQ(answer["predictions"][1]["watch"], "lamp");
+  EXPECT_EQ(run.mistake(field + "box\r\n" + files), "404 no_such_watch");
+}
+
+TEST(Predict, WithoutAWatchTheOnlyModelSeesTheWholePicture) {
+  const PredictRun run({}, {}, two_watches(/*several_models=*/false));
+  const json answer = run.ask(png_of(7), "image/png");
+  EXPECT_EQ(answer["class_name"], "value_7");
+  EXPECT_FALSE(answer.contains("watch"));
+  EXPECT_FALSE(answer.contains("state"));
+}
+
+TEST(Predict, OfSeveralModelsOneHasToBeMeant) {
+  const PredictRun run({}, {}, two_watches(/*several_models=*/true));
+  const HttpAnswer answer = run.send(request_of(png_of(7), "image/png"));
+  EXPECT_EQ(answer.status, 400);
+  EXPECT_EQ(json::parse(answer.body)["error"]["code"], "no_watch_named");
+  EXPECT_EQ(json::parse(answer.body)["error"]["message"],
+            "the watches have several models: say by ?watch=NAME which one is meant, of gate, "
+            "lamp");
+}
+
+TEST(Predict, AWatchThatThereIsNotIsRefusedBeforeTheBody) {
+  const auto refused = [](const PredictRun& run, const std::string& path) {
+    const json error = json::parse(run.send("POST " + path +
+                                            " HTTP/1.1\r\nHost: localhost\r\n"
+                                            "Expect: 100-continue\r\nContent-Length: 9\r\n\r\n")
+                                       .body)["error"];
+    return error["code"].get<std::string>() + ": " + error["message"].get<std::string>();
+  };
+  const PredictRun watches({}, {}, two_watches(/*several_models=*/true));
+  EXPECT_EQ(refused(watches, "/predict?watch=Gate"),
+            "no_such_watch: there is no watch 'Gate': the watches are gate, lamp");
+  EXPECT_EQ(refused(watches, "/predictions/grey?watch=box"),
+            "no_such_watch: there is no watch 'box': the watches are gate, lamp");
+  const PredictRun none;
+  EXPECT_EQ(refused(none, "/predict?watch=gate"),
+            "no_such_watch: there is no watch 'gate': nothing that is watched has a name");
+}
+
+TEST(Predict, ClientsOfTorchServeNameTheModelAndTheWatch) {
+  const PredictRun run({}, {}, two_watches(/*several_models=*/true));
+  const auto send = [&run](const std::string& path) {
+    return run.send(request_of(png_of_halves(30, 200), "", path, "PUT"));
+  };
+  EXPECT_GT(json::parse(send("/predictions/grey?watch=gate").body)["value 30"], 0.4);
+  EXPECT_GT(json::parse(send("/predictions/other?watch=lamp").body)["value 200"], 0.4);
+  EXPECT_EQ(send("/predictions/grey").status, 200) << "the first one's, of the whole picture";
+  EXPECT_EQ(json::parse(send("/predictions/grey?watch=lamp").body)["error"]["code"],
+            "no_such_model");
+}
+
+TEST(Predict, TheFormOffersTheWatches) {
+  const PredictRun run({}, {}, two_watches(/*several_models=*/true));
+  EXPECT_THAT(http_get(run.port(), "/predict").body,
+              testing::HasSubstr(R"(<option value="gate">gate</option>)"
+                                 R"(<option value="lamp">&lt;b>&quot;&amp;{{watches}}</option>)"));
+}
+
 TEST(Predict, TheFormTellsWhatARequestMayHave) {
   HttpServiceOptions options;
   options.max_upload = 5 << 19;
@@ -131,6 +236,7 @@ TEST(Predict, TheFormTellsWhatARequestMayHave) {
   EXPECT_THAT(form, testing::HasSubstr("data-max-upload=\"2.5\""));
   EXPECT_THAT(form, testing::HasSubstr("of 2.5 MB each"));
   EXPECT_THAT(form, testing::HasSubstr("<p hidden><a href=\"./\" ")) << "there is no live picture";
+  EXPECT_THAT(form, testing::HasSubstr("<div hidden>")) << "there is no choice";
   EXPECT_THAT(form, testing::Not(testing::HasSubstr("{{")));
 }
 

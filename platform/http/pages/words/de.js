@@ -188,6 +188,7 @@ export const words = {
   classifyPictures: "Bilder klassifizieren",
   picturesToClassify: "Bilder zum Klassifizieren",
   choosePictures: "Bilder in JPEG, PNG oder WebP: auswählen oder hierher ziehen",
+  asWatch: "Wie diese Beobachtung sie sieht",
   classify: "Klassifizieren",
   uploadLimits: (megabytes) =>
     `Höchstens 16 auf einmal, mit je ${megabytes} MB. Sie werden nicht gespeichert.`,

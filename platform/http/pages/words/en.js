@@ -183,6 +183,7 @@ export const words = {
   classifyPictures: "Classify pictures",
   picturesToClassify: "Pictures to classify",
   choosePictures: "JPEG, PNG or WebP pictures: choose them, or drop them here",
+  asWatch: "As this watch sees them",
   classify: "Classify",
   uploadLimits: (megabytes) => `At most 16 at once, of ${megabytes} MB each. They are not kept.`,
   classifying: "Classifying",
