@@ -209,9 +209,6 @@ ResolvedRun resolve_start(const RunOptions& options) {
   run.mqtt = resolve_mqtt(options.mqtt);
   run.webhook = resolve_webhook(options);
   run.gpio = resolve_gpio(options);
-  if (options.camera.source == "none" && !options.watches.empty()) {
-    throw config_error("[watch.NAME] is about a camera's picture: without a source there is none");
-  }
   require_source(options.camera.source, source_options(options.camera, {}));
   std::error_code not_there;
   run.one_picture = has_picture_extension(options.camera.source) &&

@@ -21,7 +21,6 @@ std::string why_not(const RunOptions& options, const TaughtRun& run) {
     return fmt::format("there are {} watches already", kMaxWatches);
   }
   if (options.model.workers > 1) return "several watches need model.workers = 1";
-  if (options.camera.source == "none") return "there is no camera";
   return {};
 }
 

@@ -67,10 +67,12 @@ class TeachTest(Teacher):
                 self.teach("POST", "/watches/gate/job", status=422)
             self.hold(label, PICTURES)
         self.assertEqual(self.states(), {})
+        self.assertEqual(self.state_of_a_picture(), (404, None))
         first = self.train()
         self.assertFalse(first["can_tell"])
         self.use(first)
         wait_for("the state of the new watch", lambda: self.states() == {"gate": "closed"})
+        self.assertEqual(self.state_of_a_picture(), (200, "closed"))
 
         self.hold("closed", PICTURES + 1)
         second = self.train()
@@ -94,6 +96,14 @@ class TeachTest(Teacher):
         self.assertEqual(self.pictures("&unlabelled=1")[-1]["origin"], "unsure")
         self.teach("DELETE", "/watches/gate", status=204)
         wait_for("no watch", lambda: self.states() == {})
+        self.assertEqual(self.state_of_a_picture(), (404, None))
+
+    def state_of_a_picture(self):
+        """Of what the camera sees, sent as a client's."""
+        picture = self.ask("/snapshot.jpg")[1]
+        kind = {"Content-Type": "image/jpeg"}
+        status, answer = self.ask("/predict?watch=gate", "POST", picture, kind)
+        return status, json.loads(answer).get("state")
 
     def events(self):
         """Changes of the watch, newest first."""

@@ -114,6 +114,13 @@ TEST_F(ResolvedRunTest, OtherMachinesMayLookWithAPasswordInPlaceOfAToken) {
   EXPECT_NO_THROW(resolve_start(options_));
 }
 
+// Pictures of clients are classified as they do.
+TEST_F(ResolvedRunTest, WatchesNeedNoCamera) {
+  options_.camera.source = "none";
+  options_.watches.emplace_back().name = "gate";
+  EXPECT_NO_THROW(resolve_start(options_));
+}
+
 TEST_F(ResolvedRunTest, TheFirstProblemOfARunIsTold) {
   options_.events.snapshot_on_change = directory_ / "no/pictures";
   options_.camera.source = directory_ / "none";

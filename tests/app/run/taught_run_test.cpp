@@ -77,6 +77,10 @@ TEST_F(TaughtRunOfLamp, AWatchIsThatOfItsTraining) {
   RunOptions next;
   add(next);
   EXPECT_NE(given_["watch.lamp.model"], before.at("watch.lamp.model")) << "a reload sees it";
+  RunOptions without_camera;
+  without_camera.camera.source = "none";
+  EXPECT_THAT(add(without_camera), IsEmpty());
+  EXPECT_THAT(without_camera.watches, SizeIs(1)) << "pictures of clients are classified as it does";
 }
 
 TEST_F(TaughtRunOfLamp, TheConfigurationWinsAndADamagedModelIsLeftOut) {
