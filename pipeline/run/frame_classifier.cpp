@@ -15,8 +15,17 @@ FrameClassifier::FrameClassifier(Classifier& classifier, ModelInfoPtr model, con
       threshold_(threshold),
       preprocessor_(classifier.spec().input, view) {}
 
-void FrameClassifier::preprocess(Frame& frame) {
+void decode_for_model(Frame& frame) {
   CameraPicture& picture = frame.picture;
+  if (picture.kind != CameraPicture::Kind::kJpeg || picture.has_reduced) return;
+  if (!picture.decode(picture, picture.eighths, picture.reduced)) {
+    picture.reduced = whole_picture(frame);
+  }
+  picture.has_reduced = true;
+}
+
+void FrameClassifier::preprocess(Frame& frame) {
+  const CameraPicture& picture = frame.picture;
   switch (picture.kind) {
     case CameraPicture::Kind::kNone:
       preprocessor_.run(frame.bgr, image_);
@@ -25,16 +34,13 @@ void FrameClassifier::preprocess(Frame& frame) {
       preprocessor_.run(picture.raw(), image_);
       return;
     case CameraPicture::Kind::kJpeg:
-      if (!picture.has_reduced) {
-        picture.has_reduced = picture.decode(picture, picture.eighths, picture.reduced);
-      }
-      preprocessor_.run(picture.has_reduced ? picture.reduced : whole_picture(frame), image_);
+      decode_for_model(frame);
+      preprocessor_.run(picture.reduced, image_);
       return;
   }
 }
 
-void FrameClassifier::classify(ClassifiedFrame& classified, Trace* trace) {
-  Frame& frame = classified.frame;
+void FrameClassifier::classify(Frame& frame, ClassifiedRegion& classified, Trace* trace) {
   Result& result = classified.result;
   const bool traced = trace != nullptr && trace->traces(frame.sequence);
   const FrameContext context{frame.sequence, traced ? trace : nullptr};

@@ -18,16 +18,23 @@ struct Plan;
 // Shared by those who classify with it: see plan_slot.h.
 using PlanPtr = std::shared_ptr<const Plan>;
 
-// A frame and its result. It is swapped between threads, so its memory is reused.
-struct ClassifiedFrame {
-  Frame frame;
-  PlanPtr plan;  // with which it was taken
-  // If several regions of the picture are classified, they come one after the other.
+// What was computed of a region of a frame. It is swapped between threads, so its memory is reused.
+struct ClassifiedRegion {
   std::size_t region = 0;
-  bool is_last = true;        // of those that have a result of this frame
   std::vector<float> scores;  // of all classes
   Result result;              // complete except for its age, the state and the counts
 };
+
+// A frame and its result. If several regions of the picture are classified, they come one after the
+// other. It is swapped between threads, too.
+struct ClassifiedFrame : ClassifiedRegion {
+  Frame frame;
+  PlanPtr plan;         // with which it was taken
+  bool is_last = true;  // of the regions that have a result of this frame
+};
+
+// Decodes what classify() would decode of the frame, which several threads may classify afterwards.
+void decode_for_model(Frame& frame);
 
 // Used by one thread at a time. The classifier outlives it.
 class FrameClassifier {
@@ -37,9 +44,12 @@ class FrameClassifier {
   FrameClassifier(Classifier& classifier, ModelInfoPtr model, const View& view, std::size_t top_k,
                   float threshold);
 
-  // Fills in the scores and the result of `classified.frame`. `trace` records the stages; null:
-  // none. Throws what the classifier throws.
-  void classify(ClassifiedFrame& classified, Trace* trace = nullptr);
+  // Fills in the scores and the result. `trace` records the stages; null: none. Throws what the
+  // classifier throws.
+  void classify(Frame& frame, ClassifiedRegion& classified, Trace* trace = nullptr);
+  void classify(ClassifiedFrame& classified, Trace* trace = nullptr) {
+    classify(classified.frame, classified, trace);
+  }
 
  private:
   void preprocess(Frame& frame);

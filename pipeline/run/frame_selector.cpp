@@ -23,6 +23,31 @@ std::vector<LumaGrid> grids_of(const std::vector<SelectedRegion>& regions,
   return grids;
 }
 
+std::vector<std::size_t> inferences_of(const std::vector<SelectedRegion>& regions) {
+  std::vector<std::size_t> inferences;
+  inferences.reserve(regions.size());
+  for (std::size_t i = 0; i < regions.size(); ++i) {
+    std::size_t first = 0;
+    while (first < i && (regions[first].base == nullptr || regions[first].base != regions[i].base ||
+                         regions[first].view.roi != regions[i].view.roi)) {
+      ++first;
+    }
+    inferences.push_back(first);
+  }
+  return inferences;
+}
+
+// Regions of `due` that share an inference follow each other: it is kept for the next one alone.
+void join_shared(const std::vector<std::size_t>& inferences, std::vector<std::size_t>& due) {
+  for (auto last = due.begin(); last != due.end(); ++last) {
+    const auto rest = last + 1;
+    const auto same = std::find_if(rest, due.end(), [&](std::size_t region) {
+      return inferences[region] == inferences[*last];
+    });
+    if (same != due.end()) std::rotate(rest, same, same + 1);
+  }
+}
+
 void measure_all(std::vector<LumaGrid>& grids, const cv::Mat& pixels,
                  std::vector<LumaBlocks>& blocks) {
   for (std::size_t i = 0; i < grids.size(); ++i) {
@@ -41,7 +66,8 @@ FrameSelector::FrameSelector(const SelectionOptions& options,
     : max_rate_(options.max_rate),
       still_(options.still),
       detectors_(regions.size()),
-      scheduler_(times_of(regions), options.max_rate) {
+      scheduler_(times_of(regions), options.max_rate),
+      inferences_(inferences_of(regions)) {
   grids_ = grids_of(regions, options.ignored);
   source_grids_ = grids_;
   planned_.reserve(regions.size());
@@ -59,6 +85,7 @@ void FrameSelector::use(const SelectionOptions& options,
   detectors_.assign(regions.size(), StillDetector());
   frozen_watch_.forget();
   scheduler_ = WatchScheduler(times_of(regions), allowed_rate());
+  inferences_ = inferences_of(regions);
   planned_.clear();
   next_ = 0;
   planned_.reserve(regions.size());
@@ -126,7 +153,16 @@ void FrameSelector::plan(const LumaBlocks* blocks, Clock::time_point time) {
     }
   }
   scheduler_.choose(due_);
+  join_shared(inferences_, due_);
   for (const std::size_t region : due_) planned_.push_back({FrameUse::kClassify, region});
+}
+
+bool FrameSelector::shares(std::size_t planned) const {
+  if (planned == 0 || planned >= planned_.size()) return false;
+  const RegionUse& before = planned_[planned - 1];
+  const RegionUse& use = planned_[planned];
+  return before.use == FrameUse::kClassify && use.use == FrameUse::kClassify &&
+         inferences_[before.region] == inferences_[use.region];
 }
 
 RegionUse FrameSelector::take_planned(const Frame& frame) {
@@ -148,10 +184,22 @@ bool FrameSelector::has_next() const {
   return next_ < planned_.size();
 }
 
+bool FrameSelector::next_shares() const {
+  const MutexLock lock(mutex_);
+  return shares(next_);
+}
+
+bool FrameSelector::classifies_several() const {
+  const MutexLock lock(mutex_);
+  const std::size_t count = planned_.size();
+  return count > 1 && planned_[count - 2].use == FrameUse::kClassify;
+}
+
 void FrameSelector::leave_rest() {
   const MutexLock lock(mutex_);
-  planned_.clear();
-  next_ = 0;
+  std::size_t kept = next_;
+  while (shares(kept)) ++kept;
+  planned_.resize(kept);
 }
 
 bool FrameSelector::has_old_blocks() {
@@ -219,15 +267,15 @@ bool FrameSelector::looks_still(const cv::Mat& picture, const cv::Size& frame,
   return all_still;
 }
 
-void begin_result(const RegionUse& use, ClassifiedFrame& classified) {
+void begin_result(const RegionUse& use, const Frame& frame, ClassifiedRegion& classified) {
   Result& result = classified.result;
   classified.region = use.region;
   result.reused = use.use == FrameUse::kReuse;
   if (!result.reused) return;
-  result.sequence = classified.frame.sequence;
+  result.sequence = frame.sequence;
   result.durations = {};
-  result.durations.capture = classified.frame.capture_duration;
-  result.durations.total = classified.frame.capture_duration;
+  result.durations.capture = frame.capture_duration;
+  result.durations.total = frame.capture_duration;
 }
 
 bool FrameSelector::looks_unwanted(Clock::time_point captured) {

@@ -40,6 +40,8 @@ struct SelectedRegion {
   View view;
   InputSpec input;                           // of its model
   std::chrono::milliseconds at_least_every;  // it is classified, whatever it shows
+  // Regions with the same one and the same `roi` share an inference; null: this one does not.
+  const void* base = nullptr;
 };
 
 // What becomes of a region of a frame.
@@ -76,7 +78,15 @@ class FrameSelector : public StillHint {
   // Whether next() has one. By the same thread.
   bool has_next() const;
 
-  // There is a newer frame: what was left is compared with that.
+  // Whether next() has one that shares the inference of the region before. By the same thread.
+  bool next_shares() const;
+
+  // Whether several regions of the frame that choose() was called for last are to be classified. By
+  // the same thread.
+  bool classifies_several() const;
+
+  // There is a newer frame: what was left is compared with that, but for regions that share the
+  // inference of the one before. They cost next to nothing.
   void leave_rest();
 
   // Frames from number `sequence` on are not compared with those before: the camera was away.
@@ -103,6 +113,7 @@ class FrameSelector : public StillHint {
   std::optional<double> allowed_rate() const REQUIRES(mutex_);
   void measure(Frame& frame);
   void plan(const LumaBlocks* blocks, Clock::time_point time) REQUIRES(mutex_);
+  bool shares(std::size_t planned) const REQUIRES(mutex_);
   RegionUse take_planned(const Frame& frame) REQUIRES(mutex_);
 
   // One for each region.
@@ -119,6 +130,8 @@ class FrameSelector : public StillHint {
   FrozenWatch frozen_watch_ GUARDED_BY(mutex_);
   bool frozen_ GUARDED_BY(mutex_) = false;
   WatchScheduler scheduler_ GUARDED_BY(mutex_);
+  // Of each region, the first one that has the same inference.
+  std::vector<std::size_t> inferences_ GUARDED_BY(mutex_);
   // What is left of the frame that was chosen from: from planned_[next_] on.
   std::vector<RegionUse> planned_ GUARDED_BY(mutex_);
   std::size_t next_ GUARDED_BY(mutex_) = 0;
@@ -130,6 +143,6 @@ class FrameSelector : public StillHint {
 
 // Begins the result of a region that is not kUnwanted. A reused one has all that FrameClassifier
 // gives but predictions.
-void begin_result(const RegionUse& use, ClassifiedFrame& classified);
+void begin_result(const RegionUse& use, const Frame& frame, ClassifiedRegion& classified);
 
 }  // namespace lookout

@@ -29,9 +29,8 @@ using Reporters = std::vector<std::unique_ptr<Reporter>>;
 // each.
 class Inference {
  public:
-  // `live`: the source.
-  Inference(const FrameFeed& feed, PictureQueue* pictures, bool live)
-      : feed_(feed), pictures_(pictures), live_(live), plan_(feed.plans.current()) {
+  Inference(const FrameFeed& feed, PictureQueue* pictures)
+      : feed_(feed), pictures_(pictures), plan_(feed.plans.current()) {
     if (plan_->regions.front().classifiers.size() > 1) {
       plan_.reset();
       workers_.emplace(feed, pictures);
@@ -52,10 +51,14 @@ class Inference {
     if (classifiers_->regions() > 1 && take_rest(classified)) return TakeStatus::kTaken;
     if (pictures_ != nullptr) pictures_->classify_overdue(classifiers_->pictures());
     const bool picture_waits = pictures_ != nullptr && pictures_->is_waiting();
-    const TakeStatus status = take_chosen(
-        feed_, picture_waits ? std::chrono::milliseconds(0) : timeout, plan_, classified);
+    const TakeStatus status =
+        take_chosen(feed_, picture_waits ? std::chrono::milliseconds(0) : timeout, plan_,
+                    classified.frame, classified);
     classifiers_->use(plan_);
-    if (status == TakeStatus::kTaken) classify(classified);
+    if (status == TakeStatus::kTaken) {
+      if (classified.plan != plan_) classified.plan = plan_;
+      classify(classified);
+    }
     if (status == TakeStatus::kTimeout && pictures_ != nullptr)
       pictures_->classify_waiting(classifiers_->pictures());
     return status;
@@ -71,23 +74,22 @@ class Inference {
   bool take_rest(ClassifiedFrame& classified) {
     const auto use = feed_.selector->next(classified.frame);
     if (!use) return false;
-    begin_result(*use, classified);
+    begin_result(*use, classified.frame, classified);
     classify(classified);
     return true;
   }
 
   void classify(ClassifiedFrame& classified) {
     const bool reused = classified.result.reused;
-    if (!reused) classifiers_->classify(classified, feed_.trace);
+    if (!reused) classifiers_->classify(classified.frame, classified, feed_.trace);
     classified.is_last = true;
     if (classifiers_->regions() == 1) return;
-    if (live_ && !reused && feed_.frames.has_element()) feed_.selector->leave_rest();
+    if (feed_.live && !reused && feed_.frames.has_element()) feed_.selector->leave_rest();
     classified.is_last = !feed_.selector->has_next();
   }
 
   const FrameFeed feed_;
   PictureQueue* const pictures_;
-  const bool live_;
   // Without workers: these two.
   PlanPtr plan_;
   std::optional<ThreadPlan> classifiers_;
@@ -130,8 +132,8 @@ class FrameLoop {
         statistics_(start_),
         next_heat_(start_ + kHeatInterval),
         capture_(source, options.capture, options.trace, options.selector, options.wake),
-        inference_({capture_.frames(), plans, options.selector, options.trace}, options.pictures,
-                   source.info().live) {}
+        inference_({capture_.frames(), plans, options.selector, options.trace, source.info().live},
+                   options.pictures) {}
 
   // Returns when the source ended or failed, the end has come or `stop` is true.
   void run(const std::atomic<bool>& stop) {

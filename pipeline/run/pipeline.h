@@ -73,11 +73,12 @@ StatsSnapshot run_pipeline(Source& source,
 // watched from then on before the first result of it. A watch that stays keeps its state. Not used
 // are the model, view, top_k, threshold, state and heat limit of `options`. Outlives the run.
 //
-// Several regions need a selector with the same regions, and one classifier each. Those of a frame
-// that have a result are classified on the calling thread, one after the other, each for all of its
-// watches; of a live source until there is a newer frame. Statistics count a frame once: its times
-// are the sums of its regions'. Pictures from elsewhere are classified as a watch would, by the
-// plan that is current, or by the model of the first region.
+// Several regions need a selector with the same regions, and as many classifiers each. Those of a
+// frame that have a result are classified on the calling thread, one after the other, or by workers
+// side by side, each for all of its watches; of a live source until there is a newer frame that
+// nobody has taken. Statistics count a frame once: its times are the sums of its regions'. Pictures
+// from elsewhere are classified as a watch would, by the plan that is current, or by the model of
+// the first region.
 StatsSnapshot run_pipeline(Source& source, PlanSlot& plans,
                            const std::vector<std::unique_ptr<Reporter>>& reporters,
                            const PipelineOptions& options, const std::atomic<bool>& stop);

@@ -23,6 +23,9 @@ struct PipelineRegion {
   ModelInfoPtr model;
   View view;
   std::chrono::milliseconds at_least_every{1000};  // as SelectedRegion
+  // What the first classifier computes with, if others may have the same: regions of the same one
+  // that look at the same part of a frame share an inference. Null: they do not.
+  std::shared_ptr<const void> base{};
 };
 
 // A state that is derived from the results of a region, of which several may have the same.

@@ -63,8 +63,8 @@ std::vector<SelectedRegion> selected_regions(const Plan& plan) {
   std::vector<SelectedRegion> selected;
   selected.reserve(plan.regions.size());
   for (const PipelineRegion& region : plan.regions) {
-    selected.push_back(
-        {region.view, region.classifiers.front()->spec().input, region.at_least_every});
+    selected.push_back({region.view, region.classifiers.front()->spec().input,
+                        region.at_least_every, region.base.get()});
   }
   return selected;
 }

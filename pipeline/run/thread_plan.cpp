@@ -5,17 +5,14 @@
 namespace lookout {
 
 TakeStatus take_chosen(const FrameFeed& feed, std::chrono::milliseconds timeout, PlanPtr& plan,
-                       ClassifiedFrame& classified) {
+                       Frame& frame, ClassifiedRegion& first) {
   FrameSelector* const selector = feed.selector;
   Trace* const trace = feed.trace;
   if (feed.plans.take(plan) && selector != nullptr) {
     selector->use(plan->selection, selected_regions(*plan));
   }
-  Frame& frame = classified.frame;
-  Result& result = classified.result;
   const TakeStatus status = feed.frames.take(frame, timeout);
   if (status != TakeStatus::kTaken) return status;
-  if (classified.plan != plan) classified.plan = plan;
   const bool traced = trace != nullptr && trace->traces(frame.sequence);
   const StageMark start = mark_now(traced);
   if (traced) trace->record(Stage::kQueueWait, frame.sequence, frame.queued, start.time);
@@ -26,8 +23,8 @@ TakeStatus take_chosen(const FrameFeed& feed, std::chrono::milliseconds timeout,
   if (traced && selector != nullptr) {
     trace->record(Stage::kCompare, frame.sequence, start, chosen);
   }
-  begin_result(use, classified);
-  if (result.reused) result.durations.total += chosen.time - start.time;
+  begin_result(use, frame, first);
+  if (first.result.reused) first.result.durations.total += chosen.time - start.time;
   return status;
 }
 

@@ -21,14 +21,14 @@ struct FrameFeed {
   PlanSlot& plans;
   FrameSelector* selector;  // null: every frame is to be classified
   Trace* trace;             // records the stages; null: none
+  bool live = false;        // the source
 };
 
-// As frames.take(). Fills in `classified.frame` and `.plan` and begins the result of the frame's
-// first region. A frame that is not wanted is a kTimeout. Whatever is returned, `plan` becomes the
-// one to classify with. The selector sees the frames in their order: one thread calls this at a
-// time.
+// As frames.take(). Fills in `frame` and begins the result of its first region in `first`. A frame
+// that is not wanted is a kTimeout. Whatever is returned, `plan` becomes the one to classify with.
+// The selector sees the frames in their order: one thread calls this at a time.
 TakeStatus take_chosen(const FrameFeed& feed, std::chrono::milliseconds timeout, PlanPtr& plan,
-                       ClassifiedFrame& classified);
+                       Frame& frame, ClassifiedRegion& first);
 
 // Used by one thread at a time.
 class ThreadPlan {
@@ -44,8 +44,8 @@ class ThreadPlan {
 
   std::size_t regions() const { return regions_.size(); }
   // Of `classified.region`.
-  void classify(ClassifiedFrame& classified, Trace* trace) {
-    regions_[classified.region].classify(classified, trace);
+  void classify(Frame& frame, ClassifiedRegion& classified, Trace* trace) {
+    regions_[classified.region].classify(frame, classified, trace);
   }
   // Of pictures in the queue. Not if there is no queue.
   PictureClassifier& pictures() { return *of_pictures_; }

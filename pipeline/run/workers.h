@@ -1,7 +1,8 @@
-// Classifies several frames at the same time.
+// Classifies several frames, and several regions of a frame, at the same time.
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <thread>
@@ -14,9 +15,12 @@
 
 namespace lookout {
 
-// One thread for each classifier of the only region, "worker-1" and on, with signals blocked. Each
-// takes a frame as soon as it is idle. Results come in the order of the frames. Another plan counts
-// from one frame on, whichever worker takes it.
+// One thread for each classifier of a region, "worker-1" and on, with signals blocked. An idle one
+// takes the next region of the newest frame; if all of them are taken, the next frame. Regions that
+// share an inference are taken together. Of a live source, what is left of a frame is left for good
+// when a worker is idle and there is a newer frame. Results come in the order of the frames, and
+// those of a frame in the order in which the selector chose them, once all of them are there.
+// Another plan counts from one frame on, whichever worker takes it.
 class Workers {
  public:
   // `pictures` (null: none) outlives it. Nothing else takes from `feed` or `pictures`. Throws
@@ -26,25 +30,44 @@ class Workers {
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  // Swaps the next result into `classified`, waiting for it at most `timeout`. kClosed: `frames`
-  // was closed and all of them were classified. Throws what classifying the next frame threw.
+  // Swaps the next result into `classified`, waiting for it at most `timeout`. The frame comes with
+  // the first of its results: give the same `classified` for the others. kClosed: `frames` was
+  // closed and all of them were classified. Throws what classifying the next region threw.
   TakeStatus take(ClassifiedFrame& classified, std::chrono::milliseconds timeout);
 
   // Waits for the inferences under way and joins the threads. Results that were not taken are lost.
   void stop();
 
  private:
+  // A frame on its way. While nobody has begun it, who holds `taking_` uses it without `mutex_`;
+  // then each worker the frame and the results that it has begun, until it has finished them.
   struct Slot {
-    ClassifiedFrame classified;
-    std::exception_ptr error;
-    bool full = false;
+    Frame frame;
+    PlanPtr plan;
+    std::vector<ClassifiedRegion> results{1};  // room for all regions
+    std::size_t begun = 0;                     // of the results, in their order
+    std::size_t working = 0;                   // workers that classify some of them
+    std::exception_ptr error;                  // of the first result that failed
+    std::size_t failed = 0;                    // which one that is
+  };
+
+  // What a worker classifies: `count` results of a frame, none if all are reused.
+  struct Work {
+    Slot* slot = nullptr;
+    std::size_t first = 0;
+    std::size_t count = 0;
+    std::size_t done = 0;
+    std::exception_ptr error{};  // of the first that is not done
   };
 
   void run(std::size_t number);
-  TakeStatus take_frame(PlanPtr& plan, ClassifiedFrame& classified, std::uint64_t& ticket);
-  // Returns false when stopped.
-  bool put(std::uint64_t ticket, ClassifiedFrame& classified, std::exception_ptr error);
-  Slot& slot(std::uint64_t ticket) REQUIRES(mutex_) { return slots_[ticket % workers_]; }
+  TakeStatus take_work(PlanPtr& plan, Work& work) EXCLUDES(mutex_);
+  TakeStatus take_frame(PlanPtr& plan, Slot& slot) REQUIRES(taking_);
+  void begin_results(Work& work) REQUIRES(mutex_);
+  void classify(ThreadPlan& with, Work& work) const;
+  void finish(const Work& work) EXCLUDES(mutex_);
+  bool is_complete(const Slot& slot) const REQUIRES(mutex_);
+  Slot& slot(std::uint64_t ticket) REQUIRES(mutex_) { return slots_[ticket % slots_.size()]; }
 
   const FrameFeed feed_;
   PictureQueue* const pictures_;
@@ -54,12 +77,15 @@ class Workers {
   std::uint64_t next_ticket_ GUARDED_BY(taking_) = 0;  // tickets number the frames
 
   Mutex mutex_;
-  ConditionVariable filled_;
+  ConditionVariable completed_;
   ConditionVariable emptied_;
-  // Results of the tickets next_result_ .. next_result_ + workers_ - 1.
+  // Frames of the tickets next_result_ .. next_result_ + slots_.size() - 1.
   std::vector<Slot> slots_ GUARDED_BY(mutex_);
   std::uint64_t next_result_ GUARDED_BY(mutex_) = 0;
-  std::size_t running_ GUARDED_BY(mutex_);  // workers
+  std::size_t next_part_ GUARDED_BY(mutex_) = 0;  // of the results of that frame
+  Slot* newest_ GUARDED_BY(mutex_) = nullptr;     // the frame that was taken last
+  bool has_rest_ GUARDED_BY(mutex_) = false;      // nobody has begun some regions of it
+  std::size_t running_ GUARDED_BY(mutex_);        // workers
   bool stop_ GUARDED_BY(mutex_) = false;
 
   std::vector<std::thread> threads_;  // last: they use all of the above

@@ -132,6 +132,31 @@ TEST(FrameSelector, LooksAheadAtWhatItWillNotWant) {
   }
 }
 
+// Two heads of one base look at the left half, other models at both halves.
+TEST(FrameSelector, RegionsThatShareAnInferenceFollowEachOtherAndStay) {
+  const int base = 0;
+  View left;
+  left.roi = {0, 0, 0.5, 1};
+  View right;
+  right.roi = {0.5, 0, 0.5, 1};
+  const milliseconds every(1000);
+  FrameSelector selector(
+      {},
+      {{left, {}, every, &base}, {left, {}, every}, {right, {}, every}, {left, {}, every, &base}});
+  Frame frame = frame_at(0, scene(false));
+  EXPECT_EQ(selector.choose(frame).region, 0U);
+  EXPECT_TRUE(selector.classifies_several());
+  EXPECT_TRUE(selector.next_shares());
+  selector.leave_rest();
+  EXPECT_EQ(selector.next(frame)->region, 3U) << "a newer frame parts them not";
+  EXPECT_FALSE(selector.has_next());
+  frame = frame_at(1, scene(false));
+  EXPECT_EQ(selector.choose(frame).region, 1U) << "those that were left come first";
+  EXPECT_FALSE(selector.next_shares());
+  selector.leave_rest();
+  EXPECT_FALSE(selector.has_next());
+}
+
 struct Seen {
   std::vector<std::uint64_t> numbers;
   std::vector<std::size_t> best;

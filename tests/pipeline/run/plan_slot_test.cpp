@@ -117,7 +117,10 @@ class PlanSlotTest : public testing::Test {
     total_ = run_pipeline(source, plans, reporters, options, stop);
   }
 
+  // Of regions that all have the plan's number.
+  Plan plan_of_watches(int number, int workers, std::size_t regions);
   void swap_under_load(int workers);
+  void swap_watches_under_load(int workers);
   void expect_own_labels() const;
 
   std::atomic<int> alive_ = 0;
@@ -321,13 +324,78 @@ PipelineWatch watch(const std::string& name, std::size_t region, StateOptions st
   return {std::make_shared<WatchInfo>(WatchInfo{name, {}}), region, state};
 }
 
-TEST_F(PlanSlotTest, AWatchThatStaysKeepsItsStateAndOthersComeAndGo) {
-  const PipelineRegion shared = region(0, 1);
+Plan PlanSlotTest::plan_of_watches(int number, int workers, std::size_t regions) {
+  Plan plan;
+  for (std::size_t i = 0; i < regions; ++i) {
+    plan.regions.push_back(region(number, workers));
+    plan.watches.push_back(watch(std::to_string(i), i));
+  }
+  return plan;
+}
+
+constexpr int kWatchSwaps = 200;
+
+// Plans of 1, 2, 3 and 4 watches take turns.
+void PlanSlotTest::swap_watches_under_load(int workers) {
+  const auto regions_of = [](int number) { return 1 + static_cast<std::size_t>(number) % 4; };
+  Reached reached;
+  std::atomic<bool> done{false};
+  Plan first = plan_of_watches(0, workers, regions_of(0));
+  FrameSelector selector({}, selected_regions(first));
+  PlanSlot plans(std::move(first));
+  std::thread loader([&] {
+    for (int i = 1; i <= kWatchSwaps; ++i) {
+      reached.wait(i - 1);
+      plans.offer(plan_of_watches(i, workers, regions_of(i)));
+      plans.free_retired();
+    }
+    reached.wait(kWatchSwaps);
+    done = true;
+  });
+  FakeSource source(/*live=*/false, [&](int read, Frame& frame) {
+    return done ? ReadStatus::kEnd : fill(frame, read % 256);
+  });
+  PipelineOptions options;
+  options.selector = &selector;
+  run(
+      source, plans, [&](const Result& result) { reached.set(std::stoi(result.model->name)); },
+      options);
+  loader.join();
+  ASSERT_EQ(kept_.watching.size(), kWatchSwaps + 1U);
+  EXPECT_EQ(total_.in_flight, 0U);
+  std::uint64_t sequence = 0;
+  int newest = 0;
+  for (std::size_t i = 0; i < kept_.results.size(); ++sequence) {
+    const int number = std::stoi(kept_.results[i].model->name);
+    ASSERT_GE(number, newest) << "frame " << sequence << " came back to an older model";
+    newest = number;
+    for (std::size_t region = 0; region < regions_of(number); ++region, ++i) {
+      ASSERT_LT(i, kept_.results.size());
+      const Result& result = kept_.results[i];
+      ASSERT_EQ(result.sequence, sequence);
+      ASSERT_EQ(result.watch->name, std::to_string(region));
+      const std::string value = std::to_string(sequence % 256);
+      ASSERT_EQ(result.top.front().label, std::to_string(number) + " value " + value);
+      ASSERT_EQ(result.state.name(), result.top.front().label);
+    }
+  }
+}
+
+TEST_F(PlanSlotTest, SwapsOfWatchesUnderLoad) { swap_watches_under_load(1); }
+
+TEST_F(PlanSlotTest, SwapsOfWatchesUnderLoadWithThreeWorkers) { swap_watches_under_load(3); }
+
+class PlansOfWorkers : public PlanSlotTest, public testing::WithParamInterface<int> {};
+
+INSTANTIATE_TEST_SUITE_P(OneAndSeveral, PlansOfWorkers, testing::Values(1, 3));
+
+TEST_P(PlansOfWorkers, AWatchThatStaysKeepsItsStateAndOthersComeAndGo) {
+  const PipelineRegion shared = region(0, GetParam());
   Plan first;
   first.regions = {shared};
   first.watches = {watch("gate", 0), watch("lamp", 0)};
   Plan second;
-  second.regions = {shared, region(1, 1)};
+  second.regions = {shared, region(1, GetParam())};
   StateOptions slow;
   slow.min_duration = std::chrono::milliseconds(1);
   second.watches = {watch("box", 1), watch("gate", 0, slow)};
