@@ -330,7 +330,13 @@ LoadedModel load_with(const OpenBackbones& open, const NamedModel& model,
   classifier_options.processors = processors();
   classifier_options.free_processors = FreeProcessors();
   LoadedModel loaded{model.path, load.hash ? model.sha256() : "", {}};
-  loaded.classifiers = open_classifiers(model, classifier_options, options.workers, open);
+  const auto open_base = [&](const ModelArchive& base, const ClassifierOptions& of_base,
+                             int count) {
+    Backbones backbones = open(base, of_base, count);
+    loaded.base = backbones.front();
+    return backbones;
+  };
+  loaded.classifiers = open_classifiers(model, classifier_options, options.workers, open_base);
   const Classifier& classifier = *loaded.classifiers.front();
   log_model(options, model, classifier);
   log_device(classifier.device_use());

@@ -79,7 +79,8 @@ struct LoadedModel {
   std::vector<std::unique_ptr<Classifier>> classifiers;  // a copy for each worker
   // The SHA-256 of the model that the options name, which ended the program; empty: it is this one.
   std::string instead_of = {};
-  std::string failed = {};  // as ModelInfo
+  std::string failed = {};                // as ModelInfo
+  std::shared_ptr<const void> base = {};  // of a head: what its first classifier computes with
 };
 
 // Loads a copy of the model for each worker, and logs what it is. The archive's memory is given

@@ -270,10 +270,6 @@ void CommandLine::check_combinations() const {
     throw settings_.origin({"events.snapshot-when"})
         .error("pictures need a folder: --snapshot-on-change DIR");
   }
-  if (!options_.watches.empty() && options_.model.workers > 1) {
-    throw settings_.origin({"model.workers"})
-        .error("watches are classified one after the other: leave model.workers at 1");
-  }
   for (const Watch& watch : watches_of(options_)) {
     check_region(watch);
     check_thresholds(watch);

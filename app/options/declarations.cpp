@@ -330,8 +330,8 @@ void declare(Settings& settings, ModelOptions& options) {
       "Maximum threads per inference (fewer under load), or auto: measured at the start",
       "--threads");
   add("workers", number(options.workers, 1, 64),
-      "Frames classified at the same time, each by one thread with its own copy of the "
-      "model: a higher rate, but the same latency");
+      "Frames or watches classified at the same time, each by one thread with its own copy "
+      "of the model: a higher rate, but the same latency");
   add("device", text(options.device.name, "NAME"),
       "Compute on a custom device, which a plug-in adds to LibTorch (2.1 or later); meter "
       "measures what models cost");

@@ -20,7 +20,6 @@ std::string why_not(const RunOptions& options, const TaughtRun& run) {
   if (options.watches.size() == kMaxWatches) {
     return fmt::format("there are {} watches already", kMaxWatches);
   }
-  if (options.model.workers > 1) return "several watches need model.workers = 1";
   return {};
 }
 

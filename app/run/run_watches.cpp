@@ -50,6 +50,7 @@ OpenModel open_model_of(LoadedModel loaded) {
   info.sha256 = loaded.sha256;
   info.failed = loaded.failed;
   OpenModel model;
+  model.base = std::move(loaded.base);
   for (auto& copy : loaded.classifiers) model.classifiers.push_back(std::move(copy));
   model.info = std::make_shared<ModelInfo>(std::move(info));
   return model;
@@ -105,7 +106,7 @@ OpenWatches open_watches(const RunOptions& options,
     const OpenModel& opened = open.models[file];
     const std::size_t region = index_of({file, view.roi}, rectangles);
     if (region == open.regions.size()) {
-      open.regions.push_back({opened.classifiers, opened.info, view, every});
+      open.regions.push_back({opened.classifiers, opened.info, view, every, opened.base});
     }
     auto& at_least_every = open.regions[region].at_least_every;
     at_least_every = std::min(at_least_every, every);

@@ -16,6 +16,7 @@ struct OpenModel {
   std::string key;  // what it was opened from: the same text is the same model
   std::vector<std::shared_ptr<Classifier>> classifiers;  // a copy for each worker
   ModelInfoPtr info;
+  std::shared_ptr<const void> base;  // as LoadedModel
 };
 
 // A watch and what is open of it.

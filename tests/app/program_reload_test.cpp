@@ -33,17 +33,24 @@ class ProgramReload : public testing::Test {
   TempDir directory_;
 };
 
-TEST_F(ProgramReload, AWatchComesAndTheOtherKeepsItsState) {
-  write(kGate);
+class ProgramReloadOfWorkers : public ProgramReload,
+                               public testing::WithParamInterface<std::string> {};
+
+INSTANTIATE_TEST_SUITE_P(OneAndSeveral, ProgramReloadOfWorkers,
+                         testing::Values("", "[model]\nworkers = 3\n"));
+
+TEST_P(ProgramReloadOfWorkers, AWatchComesAndTheOtherKeepsItsState) {
+  write(GetParam() + kGate);
   Program program(arguments());
   ASSERT_TRUE(program.wait_for("\"type\":\"classification\"")) << program.err();
-  write(std::string("[camera]\nname = \"front\"\n") + kGate + kLamp);
+  write(std::string("[camera]\nname = \"front\"\n[model]\nworkers = 2\n") + kGate + kLamp);
   kill(program.pid(), SIGUSR2);
   ASSERT_TRUE(program.wait_for("\"watch\":\"lamp\"")) << program.err();
   kill(program.pid(), SIGTERM);
   const ProgramResult result = program.finish();
   EXPECT_EQ(result.status, 0) << result.err;
-  EXPECT_NE(result.err.find("reload: camera.name changes with a restart"), std::string::npos)
+  EXPECT_NE(result.err.find("reload: camera.name and model.workers change with a restart"),
+            std::string::npos)
       << result.err;
   EXPECT_NE(result.err.find("reload: watch.lamp.roi changed"), std::string::npos) << result.err;
   int states_of_gate = 0;

@@ -110,6 +110,8 @@ TEST(ProgramWatches, EachHasTheStatesOfARunOfItsOwn) {
     for (const auto& key : watch.state) together.insert(together.end(), {"--set", begin + key});
   }
   const ProgramResult all = run_lookout(together);
+  together.insert(together.end(), {"--set", "model.workers=3"});
+  const ProgramResult all_with_workers = run_lookout(together);
   std::size_t changes = 0;
   for (const QuarterWatch& watch : quarter_watches()) {
     std::vector<std::string> alone{film, "--roi", roi_of(watch)};
@@ -117,6 +119,7 @@ TEST(ProgramWatches, EachHasTheStatesOfARunOfItsOwn) {
     for (const auto& key : watch.state) alone.insert(alone.end(), {"--set", "state." + key});
     const auto expected = changes_in(run_lookout(alone), "");
     EXPECT_EQ(changes_in(all, watch.name), expected) << watch.name;
+    EXPECT_EQ(changes_in(all_with_workers, watch.name), expected) << watch.name;
     EXPECT_FALSE(expected.empty()) << watch.name;
     changes += expected.size();
   }

@@ -314,11 +314,6 @@ TEST(Configuration, AWatchThatCannotBeIsOneSentence) {
                "environment LOOKOUT_WATCH_GATE_RIO: expected LOOKOUT_WATCH_NAME_KEY");
 }
 
-TEST(Configuration, WatchesAreClassifiedByOneWorker) {
-  expect_error({"--set", "watch.gate.roi=0,0,1,1", "--set", "model.workers=2"}, ErrorKind::kUsage,
-               "watches are classified one after the other: leave model.workers at 1");
-}
-
 TEST(Configuration, TheCommandLineWinsOverTheEnvironmentAndThatOverTheFile) {
   const TempDir directory;
   const std::string file = directory.write("c.toml",

@@ -160,7 +160,10 @@ TEST_F(TaughtRunOfLamp, IsThereFromTheStartAndADamagedModelEndsNoRun) {
   draw(5);
   use_new();
   const std::vector<std::string> second = arguments({"-t", "1s"});
-  EXPECT_THAT(run_lookout(second, environment()).out, HasSubstr("\"watch\":\"lamp\""));
+  const std::vector<std::string> with_workers = arguments({"-t", "1s", "--set", "model.workers=2"});
+  for (const auto& started : {second, with_workers}) {
+    EXPECT_THAT(run_lookout(started, environment()).out, HasSubstr("\"watch\":\"lamp\""));
+  }
   std::filesystem::resize_file(library() / "models/lamp/0001.head", 100);
   const ProgramResult damaged = run_lookout(second, environment());
   EXPECT_EQ(damaged.status, 0) << damaged.err;
