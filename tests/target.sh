@@ -8,7 +8,7 @@
 #   target.sh repeated PRESET   deploy/package.sh in two clones of the last commit makes the same bytes
 #   target.sh service PRESET    those packages in a virtual machine with systemd and a camera
 #   target.sh engines PRESET    ... whose engines come and go under the running service
-#   target.sh trials PRESET     ... with new models that go wrong while they are used
+#   target.sh trials PRESET     ... with new models that go wrong while they are used, and a broker
 #   target.sh power PRESET      ... whose power fails in the middle of an upgrade
 #   target.sh mqtt PRESET       ... with a broker on the same board
 #   target.sh train PRESET      ... whose owner teaches it classes of his own, by commands
@@ -350,9 +350,10 @@ service() {
 
 trials() {
   find_packages
+  guest+=-mqtt
   cp tests/vm/{service,model_test}.sh "$work"
   /usr/bin/python3 tests/tools/bad_models.py "$work"
-  make_guest
+  make_guest libmosquitto1 mosquitto mosquitto-clients
   in_guest 2700 'bash model_test.sh'
 }
 
