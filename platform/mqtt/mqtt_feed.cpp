@@ -207,10 +207,12 @@ void MqttFeed::find_removed() {
   for (const auto& watch : watches_) {
     if (has_names()) link_.unsubscribe(watch->topics().state);
   }
-  for (const std::string& name : watched_before_) removed_.insert(name);
-  // Runs without names leave no list.
-  if (has_names() && (unnamed_before_ || watched_before_.empty())) removed_.insert("");
+  removed_.insert(watched_before_.begin(), watched_before_.end());
+  if (has_names() && unnamed_before_) removed_.insert("");
   for (const auto& watch : watches_) removed_.erase(watch->name());
+  gone_ = removed_;
+  // Runs without names leave no list.
+  if (has_names() && watched_before_.empty()) removed_.insert("");
 }
 
 void MqttFeed::do_what_is_due() {
@@ -223,7 +225,8 @@ void MqttFeed::do_what_is_due() {
     publish(options_.topics.available, kOnline, /*retained=*/true);
   }
   if (is_due(removed_again_, now)) settle_removed();
-  if (is_due(republish_at_, now)) publish_all();
+  if (is_due(gone_again_, now)) remove_gone();
+  if (is_due(republish_at_, now)) welcome();
   if (is_due(stats_again_, now)) publish_stats();
   for (const auto& watch : watches_) watch->publish_what_is_due(now);
 }
@@ -233,7 +236,8 @@ Clock::time_point MqttFeed::next_due() const {
   if (link_.connected()) due = std::min(due, owner_.next_due());
   for (const auto& watch : watches_) due = std::min(due, watch->next_due(publishes()));
   if (!publishes()) return due;
-  for (const auto& time : {republish_at_, stats_again_, removed_again_, available_again_}) {
+  for (const auto& time :
+       {republish_at_, stats_again_, removed_again_, gone_again_, available_again_}) {
     if (time) due = std::min(due, *time);
   }
   return due;
@@ -260,12 +264,15 @@ void MqttFeed::take_watches(const std::vector<MqttWatching>& watches) {
       continue;
     }
     removed_.erase(name);
+    gone_.erase(name);
     watches_.push_back(
         std::make_unique<MqttWatch>(watch_topics(options_.topics, name), watching, camera_));
     if (!ever_begun_ && !name.empty()) link_.subscribe(watches_.back()->topics().state);
   }
   for (const auto& watch : before) {
-    if (watch && ever_begun_ && removed_.size() < kMaxRemoved) removed_.insert(watch->name());
+    if (!watch || !ever_begun_) continue;
+    if (removed_.size() < kMaxRemoved) removed_.insert(watch->name());
+    if (gone_.size() < kMaxRemoved) gone_.insert(watch->name());
   }
   const std::string described = std::exchange(discovery_, describe());
   if (!publishes()) return;
@@ -315,6 +322,30 @@ void MqttFeed::publish_all() {
   if (!asked_.empty()) publish(options_.topics.snapshot, asked_, /*retained=*/false);
   publish_stats();
   stats_again_ = options_.now() + kListening;
+}
+
+// Home Assistant has started. Of entities that went while it was off it keeps what it remembers,
+// until it hears of them as of any others, and then that they are gone.
+void MqttFeed::welcome() {
+  publish_all();
+  if (gone_.empty() || discovery_.empty()) return;
+  WatchList watches = list_;
+  for (const std::string& name : gone_) {
+    WatchInfoPtr watch;
+    if (!name.empty()) watch = std::make_shared<WatchInfo>(WatchInfo{name, {}});
+    watches.push_back({std::move(watch), list_.front().model});
+  }
+  // Not retained: only Home Assistant is to know.
+  publish(options_.topics.config, options_.discovery(watches, {}), /*retained=*/false);
+  gone_again_ = options_.now() + kListening;
+}
+
+void MqttFeed::remove_gone() {
+  removed_.insert(gone_.begin(), gone_.end());
+  discovery_ = describe();
+  publish_discovery();
+  publish_removed();
+  gone_.clear();
 }
 
 void MqttFeed::publish_discovery() {

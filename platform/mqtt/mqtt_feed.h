@@ -81,7 +81,8 @@ struct MqttFeedOptions {
 // While they are another machine's, nothing is, and there is no will: one line in the log says so.
 //
 // What the run does not watch, or no more, is removed: its retained topics are emptied, and Home
-// Assistant is told. The retained topic `watch` names what a run before this one has left.
+// Assistant is told, and once more when it starts. The retained topic `watch` names what a run
+// before this one has left.
 //
 // Used by one thread, but for the slots.
 class MqttFeed {
@@ -94,7 +95,8 @@ class MqttFeed {
   // Home Assistant is told twice of entities that are gone: while it takes in a message about a
   // device it may leave out a part of the next one.
   static constexpr int kRemovals = 2;
-  // Names of watches that are gone, at most, while the broker is away; the others stay there.
+  // Names of watches that are gone, at most, while the broker or Home Assistant is away; the others
+  // stay there.
   static constexpr std::size_t kMaxRemoved = 64;
   // `available` is corrected that often, when others write it.
   static constexpr std::chrono::seconds kBetweenCorrections{1};
@@ -135,6 +137,8 @@ class MqttFeed {
 
   void find_removed();
   void settle_removed();
+  void welcome();
+  void remove_gone();
   std::string describe() const;
   void publish_removed();
   void publish_watches();
@@ -163,6 +167,7 @@ class MqttFeed {
   std::set<std::string> watched_before_;  // names of a run before, as the broker has them
   bool unnamed_before_ = false;           // it has the state of a run without names
   std::set<std::string> removed_;         // watches of which the broker may have something
+  std::set<std::string> gone_;            // that were removed since Home Assistant started
   int removals_ = 0;                      // how often Home Assistant is to be told of these
   bool online_ = true;                    // the camera
   std::string stats_;                     // the last JSON line; empty: none yet
@@ -170,6 +175,7 @@ class MqttFeed {
   std::optional<Clock::time_point> republish_at_;  // when to publish everything again
   std::optional<Clock::time_point> stats_again_;
   std::optional<Clock::time_point> removed_again_;
+  std::optional<Clock::time_point> gone_again_;
   std::optional<Clock::time_point> available_again_;
   Clock::time_point next_correction_;
   Clock::time_point next_asked_picture_;

@@ -88,6 +88,27 @@ class MqttWatchesTest : public MqttFeedTest {
     std::sort(keys.begin(), keys.end());
     return keys;
   }
+  // With those of the camera itself.
+  static Names all_entities(const Names& watches) {
+    Names keys = of_watches(watches);
+    for (const char* key : {"camera", "latency", "rate", "temperature", "throttled"}) {
+      keys.emplace_back(key);
+    }
+    std::sort(keys.begin(), keys.end());
+    return keys;
+  }
+  void home_assistant_starts() {
+    broker_.send({topics_.birth, "online", 1, false});
+    turn();
+    pass(MqttFeed::kRepublishWithin);
+  }
+  // Home Assistant knows nothing of the run without names that was before.
+  void connect_and_settle() {
+    connect();
+    home_assistant_starts();
+    pass(MqttFeed::kListening);
+    pass_until_removed();
+  }
   // Retained topics below the camera's with something in their names.
   Names retained_with(const std::string& part) const {
     Names topics;
@@ -317,6 +338,34 @@ TEST_F(MqttWatchesTest, WhatIsRemovedWhileTheBrokerIsAwayIsRemovedWhenItIsBack) 
   turn();
   EXPECT_TRUE(retained_with("/watch/gate").empty());
   EXPECT_EQ(entities(/*removed=*/true), of_watches({"gate"}));
+}
+
+TEST_F(MqttWatchesTest, WhatWentBeforeHomeAssistantStartedIsRemovedFromItOnce) {
+  connect_and_settle();
+  change_of("gate", 1);
+  now_watch({"lamp"});
+  pass_until_removed();
+  home_assistant_starts();
+  EXPECT_EQ(entities(/*removed=*/false), all_entities({"gate", "lamp"}));
+  EXPECT_EQ(broker_.retained()[topics_.config].find("gate"), std::string::npos);
+  pass(MqttFeed::kListening);
+  EXPECT_EQ(entities(/*removed=*/true), of_watches({"gate"}));
+  EXPECT_TRUE(retained_with("/watch/gate").empty());
+  pass_until_removed();
+  EXPECT_EQ(last_config().find("gate"), std::string::npos);
+  home_assistant_starts();
+  EXPECT_EQ(entities(/*removed=*/false), all_entities({"lamp"}));
+}
+
+TEST_F(MqttWatchesTest, AWatchThatIsBackWhenHomeAssistantStartsStays) {
+  connect_and_settle();
+  now_watch({"lamp"});
+  pass_until_removed();
+  now_watch({"lamp", "gate"});
+  home_assistant_starts();
+  pass(MqttFeed::kListening);
+  EXPECT_TRUE(entities(/*removed=*/true).empty());
+  EXPECT_EQ(entities(/*removed=*/false), all_entities({"gate", "lamp"}));
 }
 
 TEST_F(MqttWatchesTest, AWatchThatIsBackIsRemovedNoMore) {
