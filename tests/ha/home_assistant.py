@@ -39,6 +39,8 @@ AUTOMATIONS = """\
       entity_id: event.front_change
       not_from: unavailable
       not_to: unavailable
+  conditions:
+    - "{{ trigger.to_state is not none }}"
   actions:
     - action: counter.increment
       target:
