@@ -42,7 +42,7 @@ page             -         2   0  -     test page?
 target-trixie    -         9  19  root  test target
 package          -        15  50  root  target
 target-mqtt      -         5   0  root  target
-target-train     -        22   0  root  target
+target-train     -        30   0  root  target page?
 camera           -        20   0  root  target
 libcamera        -        20   0  root  target
 libcamera-trixie -        70   0  root  target
@@ -410,6 +410,7 @@ for stage in "${stages[@]}"; do
     say 'a real Home Assistant'
     need_program
     check /usr/bin/python3 tests/ha/ha_test.py
+    check /usr/bin/python3 tests/ha/ha_taught_test.py
     ;;
   fleet)
     say 'rules and dashboard with Prometheus'
@@ -481,6 +482,7 @@ for stage in "${stages[@]}"; do
     say 'Raspberry Pi 4, bookworm: classes taught in a virtual machine'
     check tests/target.sh train pi4
     check tests/target.sh teach pi4
+    check tests/target.sh page pi4
     check tests/target.sh setup pi4
     ;;
   camera)

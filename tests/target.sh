@@ -13,6 +13,7 @@
 #   target.sh mqtt PRESET       ... with a broker on the same board
 #   target.sh train PRESET      ... whose owner teaches it classes of his own, by commands
 #   target.sh teach PRESET      ... and over HTTP
+#   target.sh page PRESET       ... and with the page, in Chromium on this machine; 77 where that is absent
 #   target.sh setup PRESET      ... that lookout setup sets up, with a broker on the same board
 #   target.sh camera PRESET     ... whose camera goes away and comes back LOOKOUT_CAMERA_LOSSES times, by
 #                               default 50
@@ -431,6 +432,20 @@ teach() {
   in_guest 1800 "bash teach_test.sh ${base##*/}"
 }
 
+page() {
+  local port
+  { command -v chromedriver && /usr/bin/python3 -c 'import selenium'; } > /dev/null 2>&1 || exit 77
+  find_packages
+  cp tests/vm/{service,page_test}.sh "$build/share/lookout/selftest.pt" "$work"
+  make_guest
+  port=$(python3 -c 'import socket; print(socket.create_server(("127.0.0.1", 0)).getsockname()[1])')
+  tests/page/guest_test.py "$port" "$work" &
+  browser=$!
+  trap 'kill $browser 2> /dev/null || true; rm -rf "$work"' EXIT
+  LOOKOUT_GUEST_PORT=$port in_guest 2700 'bash page_test.sh selftest.pt'
+  wait $browser || fail 'the page is not as it should be'
+}
+
 camera() {
   find_packages
   cp tests/vm/camera_test.sh "$work"
@@ -482,6 +497,7 @@ power) power ;;
 mqtt) mqtt ;;
 train) train ;;
 teach) teach ;;
+page) page ;;
 setup) setup ;;
 camera) camera ;;
 libcamera) libcamera "${3-}" ;;

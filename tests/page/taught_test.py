@@ -78,7 +78,72 @@ class Garage(http.server.BaseHTTPRequestHandler):
         pass
 
 
-class TaughtTest(TeachPage, OwnerTest):
+class GaragePage(TeachPage):
+    """What a person does with the page of a program at `self.url`, whose camera looks at a garage."""
+
+    def start_at_invitation(self):
+        """Makes the watch."""
+        self.browser.emulate(360, 800, "light")
+        self.browser.open(self.url)
+        self.wait_for_text("invitation-why", "So far this runs a self-test")
+        self.find("#invitation a", "Teach it what to watch")
+        self.enter()
+        self.click("a", "New watch")
+        self.wait_for_picture()
+        self.draw((0.1, 0.1), (0.5, 0.5), (0.9, 0.9))
+        self.assert_rectangle([0.1, 0.1, 0.8, 0.8])
+        self.by_id("watch-title").send_keys("Garage door")
+        self.click("button", "Create")
+        self.find("h1", "Garage door")
+
+    def expect_state(self, state):
+        begin = time.monotonic()
+        self.wait_for_text("now", f"Looks now like {state}")
+        print(f"{state}: told after {time.monotonic() - begin:.1f} s", flush=True)
+
+    def look_at_watch(self):
+        self.browser.open(self.url + "teach#garage-door")
+        self.find("h1", "Garage door")
+
+    def hold(self, label):
+        self.press(label, lambda: self.browser.run(KEPT, label) >= 5)
+        self.wait_for_text("hold-said", f"“{label}”: ")
+
+    def train(self):
+        """What is told of the model."""
+        self.click("button", "Train")
+        self.wait_for_text("job-said", "Trained.")
+        wait_for("the result", lambda: self.text("figures") and not self.by_id("job").is_displayed())
+        return self.browser.run(RESULT)
+
+    def use(self):
+        self.click("button", "Use it")
+        self.wait_for_text("in-use", "This model is in use.")
+
+    def take_screenshot(self, name):
+        """Of the whole page."""
+        os.makedirs(FOLDER, exist_ok=True)
+        down = self.browser.run("return document.documentElement.scrollHeight")
+        self.browser.emulate(360, down, "light")
+        self.browser.driver.save_screenshot(os.path.join(FOLDER, name))
+
+    def look_at_live_page(self):
+        self.browser.open(self.url)
+        self.wait_for_text("session", "Teach")
+
+    def correct_the_last_change(self):
+        """What is said of a change is still there when the page is opened again."""
+        self.look_at_live_page()
+        self.click("#changes button", "This was wrong")
+        self.click("#changes button", "none of them")
+        corrected = "Corrected: it was “none of them”. Its picture is kept to learn from."
+        self.find("#changes [role=status]", corrected)
+        self.look_at_live_page()
+        self.find("#changes [role=status]", corrected)
+        self.assertFalse(self.by_id("invitation").is_displayed())
+
+
+class TaughtTest(GaragePage, OwnerTest):
     owners_password = PASSWORD
     more_options = ("--set", f"model.base={ROOT}/models/selftest.pt")
 
@@ -102,57 +167,14 @@ class TaughtTest(TeachPage, OwnerTest):
     def turn(self, state):
         self.camera.door = state
 
-    def expect_state(self, state):
-        begin = time.monotonic()
-        self.wait_for_text("now", f"Looks now like {state}")
-        print(f"{state}: told after {time.monotonic() - begin:.1f} s", flush=True)
-
     def start_again(self):
         """As after a power cut."""
         self.end()
         self.start()
-        self.browser.open(self.url + "teach#garage-door")
-        self.find("h1", "Garage door")
-
-    def hold(self, label):
-        self.press(label, lambda: self.browser.run(KEPT, label) >= 5)
-        self.wait_for_text("hold-said", f"“{label}”: ")
-
-    def train(self):
-        """What is told of the model."""
-        self.click("button", "Train")
-        self.wait_for_text("job-said", "Trained.")
-        wait_for("the result", lambda: self.text("figures") and not self.by_id("job").is_displayed())
-        return self.browser.run(RESULT)
-
-    def look_at_live_page(self):
-        self.browser.open(self.url)
-        self.wait_for_text("session", "Teach")
-
-    def correct_the_last_change(self):
-        """What is said of a change is still there when the page is opened again."""
-        self.look_at_live_page()
-        self.click("#changes button", "This was wrong")
-        self.click("#changes button", "none of them")
-        corrected = "Corrected: it was “none of them”. Its picture is kept to learn from."
-        self.find("#changes [role=status]", corrected)
-        self.look_at_live_page()
-        self.find("#changes [role=status]", corrected)
-        self.assertFalse(self.by_id("invitation").is_displayed())
+        self.look_at_watch()
 
     def test_the_whole_way(self):
-        self.browser.emulate(360, 800, "light")
-        self.browser.open(self.url)
-        self.wait_for_text("invitation-why", "So far this runs a self-test")
-        self.find("#invitation a", "Teach it what to watch")
-        self.enter()
-        self.click("a", "New watch")
-        self.wait_for_picture()
-        self.draw((0.1, 0.1), (0.5, 0.5), (0.9, 0.9))
-        self.assert_rectangle([0.1, 0.1, 0.8, 0.8])
-        self.by_id("watch-title").send_keys("Garage door")
-        self.click("button", "Create")
-        self.find("h1", "Garage door")
+        self.start_at_invitation()
         self.hold(OPEN)
         self.turn(CLOSED)
         self.hold(CLOSED)
@@ -167,8 +189,7 @@ class TaughtTest(TeachPage, OwnerTest):
         result = self.train()
         self.assertRegex(result["figures"], "^[0-9]+ of [0-9]+ right")
         self.assertRegex(result["mistakes"][0], r"You said open\s+It said closed")
-        self.click("button", "Use it")
-        self.wait_for_text("in-use", "This model is in use.")
+        self.use()
         for state in (OPEN, CLOSED):
             self.turn(state)
             self.expect_state(state)
@@ -178,17 +199,13 @@ class TaughtTest(TeachPage, OwnerTest):
         result = self.train()
         right, of = result["figures"].split(" right")[0].split(" of ")
         self.assertEqual(right, of)
-        self.click("button", "Use it")
-        self.wait_for_text("in-use", "This model is in use.")
+        self.use()
         self.turn(OPEN)
         self.start_again()
         self.expect_state(OPEN)
         self.click("button", self.text("back"))
         self.wait_for_text("told", "The one before is in use again.")
-        os.makedirs(FOLDER, exist_ok=True)
-        down = self.browser.run("return document.documentElement.scrollHeight")
-        self.browser.emulate(360, down, "light")
-        self.browser.driver.save_screenshot(os.path.join(FOLDER, "taught-360.png"))
+        self.take_screenshot("taught-360.png")
         self.correct_the_last_change()
 
 

@@ -70,7 +70,7 @@ version=$(basename "$(dirname "$modules")")
 mkdir -p "$root/usr/lib/modules/$version/kernel"
 cp "$(dirname "$modules")"/modules.{builtin*,order} "$root/usr/lib/modules/$version"
 for part in arch crypto drivers/{block,char,dma-buf,media,video,virtio} fs/{9p,ext4,fscache,jbd2,mbcache*,netfs} \
-  lib net/9p; do
+  drivers/net/{virtio_net,net_failover}* lib net/{9p,core}; do
   # shellcheck disable=SC2086  # a pattern
   [ ! -e "$modules"/$part ] || (cd "$modules" && cp -a --parents $part "$root/usr/lib/modules/$version/kernel")
 done

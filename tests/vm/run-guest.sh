@@ -10,6 +10,7 @@
 # SECONDS  for everything, 900 without
 #
 # LOOKOUT_GUEST_DISK: a copy of the guest's root.img, which is used in its place and keeps what is written.
+# LOOKOUT_GUEST_PORT: a port of this machine's loopback that leads to port 8090 of the guest, which has no network else.
 #
 # Exit status: the command's; 124 when the time was over, 125 when the guest died.
 set -euo pipefail
@@ -29,6 +30,11 @@ case $arch in
 arm64) machine='qemu-system-aarch64 -M virt,gic-version=3 -cpu cortex-a72' console=ttyAMA0 ;;
 amd64) machine='qemu-system-x86_64 -M q35 -cpu max' console=ttyS0 ;;
 esac
+network=()
+[ -z "${LOOKOUT_GUEST_PORT-}" ] || network=(
+  -netdev "user,id=network,restrict=on,hostfwd=tcp:127.0.0.1:$LOOKOUT_GUEST_PORT-:8090"
+  -device virtio-net-pci,netdev=network,romfile=
+)
 $machine -accel tcg,thread=multi,tb-size=512 -smp 2 -m 2048 \
   -nodefaults -no-user-config -display none -no-reboot \
   -kernel "$guest/vmlinuz" -initrd "$guest/initrd" \
@@ -36,7 +42,7 @@ $machine -accel tcg,thread=multi,tb-size=512 -smp 2 -m 2048 \
   -serial "file:$folder/.guest/console" -device virtio-rng-pci \
   -drive "if=none,id=root,file=$disk,format=raw,snapshot=$snapshot,cache=unsafe" \
   -device virtio-blk-pci,drive=root \
-  -virtfs "local,path=$folder,mount_tag=host,security_model=none,multidevs=remap" \
+  -virtfs "local,path=$folder,mount_tag=host,security_model=none,multidevs=remap" "${network[@]}" \
   < /dev/null 2> "$folder/.guest/qemu" &
 pid=$!
 trap 'kill -KILL $pid 2> /dev/null || true' EXIT
