@@ -89,14 +89,6 @@ show '100% Red'
 put_in_place greedy
 goes_back greedy '100% Blue' blue '(it did not return|the program ended 2 times)'
 
-# Where it is not slowed down first, the kernel ends it, twice.
-mkdir -p /etc/systemd/system/$unit.d
-printf '[Service]\nMemoryHigh=infinity\nMemoryMax=400M\n' > /etc/systemd/system/$unit.d/memory.conf
-systemctl daemon-reload
-show '100% Red'
-put_in_place greedy
-goes_back greedy '100% Blue' blue 'the program ended 2 times'
-
 # Once the owner has another one, it is as if nothing had been.
 show '100% Red'
 put_in_place good
