@@ -8,18 +8,16 @@
 
 namespace lookout {
 
-using Json = nlohmann::json;
-
-std::vector<Json> json_lines(const std::string& text) {
-  std::vector<Json> lines;
+std::vector<nlohmann::json> json_lines(const std::string& text) {
+  std::vector<nlohmann::json> lines;
   std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(Json::parse(line));
+  for (std::string line; std::getline(stream, line);) lines.push_back(nlohmann::json::parse(line));
   return lines;
 }
 
-std::vector<Json> classifications(const ProgramResult& result) {
-  std::vector<Json> found;
-  for (Json& line : json_lines(result.out)) {
+std::vector<nlohmann::json> classifications(const ProgramResult& result) {
+  std::vector<nlohmann::json> found;
+  for (nlohmann::json& line : json_lines(result.out)) {
     if (line["type"] == "classification") found.push_back(std::move(line));
   }
   return found;
