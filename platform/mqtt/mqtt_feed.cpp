@@ -118,8 +118,7 @@ void MqttFeed::execute(const MqttMessage& message) {
   const auto now = options_.now();
   switch (*command) {
     case MqttCommand::kRepublish:
-      republish_at_ =
-          now + std::chrono::duration_cast<Clock::duration>(kRepublishWithin * options_.random());
+      republish_soon();
       break;
     case MqttCommand::kEnable:
     case MqttCommand::kDisable:
@@ -194,6 +193,9 @@ void MqttFeed::begin() {
   ever_begun_ = true;
   discovery_ = describe();
   publish_all();
+  gone_again_.reset();
+  // Home Assistant may have told of its start while the broker was away.
+  if (!is_first && !gone_.empty()) republish_soon();
   // What happened until now is one change. After a loss of the connection it would come late.
   if (!is_first) return;
   for (const auto& watch : watches_) watch->publish_start();
@@ -324,6 +326,11 @@ void MqttFeed::publish_all() {
   stats_again_ = options_.now() + kListening;
 }
 
+void MqttFeed::republish_soon() {
+  republish_at_ = options_.now() +
+                  std::chrono::duration_cast<Clock::duration>(kRepublishWithin * options_.random());
+}
+
 // Home Assistant has started. Of entities that went while it was off it keeps what it remembers,
 // until it hears of them as of any others, and then that they are gone.
 void MqttFeed::welcome() {
@@ -341,6 +348,11 @@ void MqttFeed::welcome() {
 }
 
 void MqttFeed::remove_gone() {
+  // Of the messages about a device the last one alone waits for a slow broker.
+  if (!link_.idle()) {
+    gone_again_ = options_.now() + kListening;
+    return;
+  }
   removed_.insert(gone_.begin(), gone_.end());
   discovery_ = describe();
   publish_discovery();

@@ -137,6 +137,7 @@ class MqttFeed {
 
   void find_removed();
   void settle_removed();
+  void republish_soon();
   void welcome();
   void remove_gone();
   std::string describe() const;

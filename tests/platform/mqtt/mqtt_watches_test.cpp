@@ -357,6 +357,22 @@ TEST_F(MqttWatchesTest, WhatWentBeforeHomeAssistantStartedIsRemovedFromItOnce) {
   EXPECT_EQ(entities(/*removed=*/false), all_entities({"lamp"}));
 }
 
+TEST_F(MqttWatchesTest, WhatWentBeforeTheBrokerAndHomeAssistantStartedIsRemovedFromThisOnce) {
+  connect_and_settle();
+  now_watch({"lamp"});
+  pass_until_removed();
+  broker_.act(FakeBroker::fail(MqttFailure::Kind::kLost));
+  turn();
+  // Home Assistant starts before this client is connected again, which does not hear of it.
+  pass(seconds(1));
+  turn();
+  turn();
+  pass(MqttFeed::kRepublishWithin);
+  EXPECT_EQ(entities(/*removed=*/false), all_entities({"gate", "lamp"}));
+  pass(MqttFeed::kListening);
+  EXPECT_EQ(entities(/*removed=*/true), of_watches({"gate"}));
+}
+
 TEST_F(MqttWatchesTest, AWatchThatIsBackWhenHomeAssistantStartsStays) {
   connect_and_settle();
   now_watch({"lamp"});
