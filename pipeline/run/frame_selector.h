@@ -72,17 +72,17 @@ class FrameSelector : public StillHint {
   // that follow are compared with.
   RegionUse choose(Frame& frame);
 
-  // The next region of this frame that has a result; nothing: there is none. By the same thread.
+  // The next region of this frame that has a result; nothing: there is none. This and what follows
+  // is called by one thread at a time, and not beside choose().
   std::optional<RegionUse> next(const Frame& frame);
 
-  // Whether next() has one. By the same thread.
+  // Whether next() has one.
   bool has_next() const;
 
-  // Whether next() has one that shares the inference of the region before. By the same thread.
+  // Whether next() has one that shares the inference of the region before.
   bool next_shares() const;
 
-  // Whether several regions of the frame that choose() was called for last are to be classified. By
-  // the same thread.
+  // Whether several regions of the frame that choose() was called for last are to be classified.
   bool classifies_several() const;
 
   // There is a newer frame: what was left is compared with that, but for regions that share the

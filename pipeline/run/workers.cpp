@@ -68,7 +68,7 @@ TakeStatus Workers::take_work(PlanPtr& plan, Work& work) {
       return TakeStatus::kTaken;
     }
   }
-  const TakeStatus status = take_frame(plan, *work.slot);
+  const TakeStatus status = take_frame(plan, work);
   if (status != TakeStatus::kTaken) return status;
   ++next_ticket_;
   const MutexLock lock(mutex_);
@@ -76,12 +76,14 @@ TakeStatus Workers::take_work(PlanPtr& plan, Work& work) {
   newest_->begun = 1;
   work.count = newest_->results.front().result.reused ? 0 : 1;
   begin_results(work);
+  if (work.error) leave_rest();  // nobody else is to decode it
   return TakeStatus::kTaken;
 }
 
 // Pixels of a frame that several workers may classify are made here. They count as the camera's, as
 // those that its source has made.
-TakeStatus Workers::take_frame(PlanPtr& plan, Slot& slot) {
+TakeStatus Workers::take_frame(PlanPtr& plan, Work& work) {
+  Slot& slot = *work.slot;
   const bool picture_waits = pictures_ != nullptr && pictures_->is_waiting();
   const TakeStatus status =
       take_chosen(feed_, picture_waits ? std::chrono::milliseconds(0) : kMaxWait, plan, slot.frame,
@@ -91,7 +93,11 @@ TakeStatus Workers::take_frame(PlanPtr& plan, Slot& slot) {
   slot.results.resize(std::max(slot.results.size(), plan->regions.size()));
   if (feed_.selector != nullptr && feed_.selector->classifies_several()) {
     const auto start = Clock::now();
-    decode_for_model(slot.frame);
+    try {
+      decode_for_model(slot.frame);
+    } catch (...) {
+      work.error = std::current_exception();
+    }
     const Clock::duration passed = Clock::now() - start;
     slot.frame.capture_duration += passed;
     slot.results.front().result.durations.capture += passed;  // if it is reused
@@ -118,7 +124,7 @@ void Workers::begin_results(Work& work) {
 void Workers::classify(ThreadPlan& with, Work& work) const {
   Slot& slot = *work.slot;
   try {
-    for (; work.done < work.count; ++work.done) {
+    for (; work.done < work.count && !work.error; ++work.done) {
       with.classify(slot.frame, slot.results[work.first + work.done], feed_.trace);
     }
   } catch (...) {
@@ -139,13 +145,16 @@ void Workers::finish(const Work& work) {
     }
     const bool leaves =
         work.error ? newest_ == &mine : feed_.live && work.count > 0 && feed_.frames.has_element();
-    if (has_rest_ && leaves) {
-      feed_.selector->leave_rest();
-      has_rest_ = false;
-    }
+    if (leaves) leave_rest();
     is_next = is_complete(slot(next_result_));
   }
   if (is_next) completed_.notify_one();
+}
+
+void Workers::leave_rest() {
+  if (!has_rest_) return;
+  feed_.selector->leave_rest();
+  has_rest_ = false;
 }
 
 bool Workers::is_complete(const Slot& slot) const {

@@ -18,9 +18,9 @@ namespace lookout {
 // One thread for each classifier of a region, "worker-1" and on, with signals blocked. An idle one
 // takes the next region of the newest frame; if all of them are taken, the next frame. Regions that
 // share an inference are taken together. Of a live source, what is left of a frame is left for good
-// when a worker is idle and there is a newer frame. Results come in the order of the frames, and
-// those of a frame in the order in which the selector chose them, once all of them are there.
-// Another plan counts from one frame on, whichever worker takes it.
+// when a worker has classified something and there is a newer frame. Results come in the order of
+// the frames, and those of a frame in the order in which the selector chose them, once all of them
+// are there. Another plan counts from one frame on, whichever worker takes it.
 class Workers {
  public:
   // `pictures` (null: none) outlives it. Nothing else takes from `feed` or `pictures`. Throws
@@ -62,10 +62,11 @@ class Workers {
 
   void run(std::size_t number);
   TakeStatus take_work(PlanPtr& plan, Work& work) EXCLUDES(mutex_);
-  TakeStatus take_frame(PlanPtr& plan, Slot& slot) REQUIRES(taking_);
+  TakeStatus take_frame(PlanPtr& plan, Work& work) REQUIRES(taking_);
   void begin_results(Work& work) REQUIRES(mutex_);
   void classify(ThreadPlan& with, Work& work) const;
   void finish(const Work& work) EXCLUDES(mutex_);
+  void leave_rest() REQUIRES(mutex_);
   bool is_complete(const Slot& slot) const REQUIRES(mutex_);
   Slot& slot(std::uint64_t ticket) REQUIRES(mutex_) { return slots_[ticket % slots_.size()]; }
 
