@@ -2,7 +2,8 @@
 # In a guest of run-guest.sh whose disk is kept: the power fails in the middle of an upgrade.
 #
 #   power_test.sh install         the packages of before in old/, and the service, which is set up by its owner
-#   power_test.sh cut FILE        upgrades it, until dpkg has unpacked FILE beside the one before: then the power is off
+#   power_test.sh cut FILE        upgrades it, until dpkg has unpacked FILE beside the one before: then the power is off;
+#                                 the file `cut` has what was installed just before
 #   power_test.sh cut configured  ... until dpkg has unpacked all
 #   power_test.sh after           what the next boot finds, and what apt says to do: dpkg --configure -a, and again
 #
@@ -35,7 +36,9 @@ cut)
   else
     until [ -e "$2.dpkg-new" ]; do :; done
   fi
-  versions
+  echo "$2" > cut
+  versions | tee -a cut
+  sync cut
   echo b > /proc/sysrq-trigger
   sleep 60
   ;;
