@@ -87,9 +87,9 @@ class Keeper : public Reporter {
 // Plans whose models have labels that begin with their number, so that a label tells whose it is.
 class PlanSlotTest : public testing::Test {
  protected:
-  PipelineRegion region(int number, int workers, InputSpec input = {}) {
+  PipelineRegion region(int number, int workers, const InputSpec& input = {}) {
     ModelSpec spec;
-    spec.input = std::move(input);
+    spec.input = input;
     PipelineRegion region;
     for (int i = 0; i < workers; ++i) {
       region.classifiers.push_back(std::make_shared<Counted>(spec, alive_, ended_by_));
@@ -101,16 +101,16 @@ class PlanSlotTest : public testing::Test {
     return region;
   }
 
-  Plan plan(int number, int workers, InputSpec input = {}) {
+  Plan plan(int number, int workers, const InputSpec& input = {}) {
     Plan plan;
-    plan.regions.push_back(region(number, workers, std::move(input)));
+    plan.regions.push_back(region(number, workers, input));
     plan.watches.emplace_back();
     return plan;
   }
 
   // Runs until the source ends. `on_report` may offer plans.
   void run(Source& source, PlanSlot& plans, std::function<void(const Result&)> on_report,
-           PipelineOptions options = {}) {
+           const PipelineOptions& options = {}) {
     Reporters reporters;
     reporters.push_back(std::make_unique<Keeper>(kept_, std::move(on_report)));
     const std::atomic<bool> stop{false};
