@@ -90,8 +90,9 @@ TEST(Workers, AFailureIsThrownAfterTheFramesBeforeIt) {
   FakeReporter::Log log;
   const std::atomic<bool> stop{false};
   EXPECT_THROW(run_pipeline(source, lent({&one, &two}), reporting_to(log), {}, stop), Error);
-  // The sixth that begins fails. The other worker may then be two frames ahead or one behind.
-  EXPECT_GE(log.sequences.size(), 3U);
+  // The sixth that begins fails. The other worker may then be three frames ahead, for which there
+  // is room, or one behind.
+  EXPECT_GE(log.sequences.size(), 2U);
   EXPECT_LE(log.sequences.size(), 6U);
 }
 
