@@ -24,7 +24,7 @@ std::map<std::string, long> thread_ticks() {
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
     std::ifstream file(task.path() / "stat");
     std::string line;
-    std::getline(file, line);
+    if (!std::getline(file, line)) continue;  // it has ended meanwhile
     std::istringstream fields(line.substr(line.rfind(')') + 2));
     std::string skipped;
     for (int i = 0; i < 11; ++i) fields >> skipped;
