@@ -58,14 +58,18 @@ bool PictureQueue::classify_waiting(PictureClassifier& classifier) {
   if (!is_waiting()) return false;
   Picture* picture = take();
   if (picture == nullptr) return false;
+  std::optional<Result> result;
+  std::exception_ptr error;
   try {
     ClassifiedFrame classified;
     classified.frame.bgr = picture->bgr;
     classifier.classify(picture->watch, classified);
-    answer(*picture, std::move(classified.result), nullptr);
+    result = std::move(classified.result);
   } catch (...) {
-    answer(*picture, std::nullopt, std::current_exception());
+    error = std::current_exception();
   }
+  // Who asked is the last one that has the exception.
+  answer(*picture, std::move(result), std::move(error));
   return true;
 }
 
