@@ -219,6 +219,29 @@ TEST_P(WatchesTest, ResultsAndTheirOrderAreThoseWithoutWorkers) {
 INSTANTIATE_TEST_SUITE_P(WithAndWithoutReuseAndWorkers, WatchesTest,
                          testing::Combine(testing::Bool(), testing::Values(1U, 3U)));
 
+// A live camera of 30 frames, which sends one when it is waited for.
+class AwaitedCamera {
+ public:
+  // The second frame from now has been put when the third is asked for.
+  void wait_for_more() {
+    wanted_ = sent_ + 2;
+    while (sent_ < wanted_ && sent_ < kFrames) std::this_thread::yield();
+  }
+  Source& source() { return source_; }
+
+ private:
+  static constexpr int kFrames = 30;
+
+  std::atomic<int> sent_{0};
+  std::atomic<int> wanted_{1};
+  FakeSource source_{/*live=*/true, [this](int, Frame& frame) {
+                       if (sent_ == kFrames) return ReadStatus::kEnd;
+                       if (sent_ >= wanted_) return ReadStatus::kTimeout;
+                       ++sent_;
+                       return fill(frame, sent_, {320, 240});
+                     }};
+};
+
 class WatchesOfWorkers : public testing::TestWithParam<std::size_t> {};
 
 INSTANTIATE_TEST_SUITE_P(OneAndSeveral, WatchesOfWorkers, testing::Values(1U, 2U, 3U));
@@ -230,24 +253,12 @@ TEST_P(WatchesOfWorkers, OfALiveSourceEachIsClassifiedOnTheNewestFrameAndNoneSta
     run.add_region(kQuarters[i]);
     run.add_watch(std::to_string(i), i, {});
   }
-  std::atomic<int> sent{0};
-  std::atomic<int> wanted{1};
-  FakeSource source(/*live=*/true, [&](int, Frame& frame) {
-    if (sent == 30) return ReadStatus::kEnd;
-    if (sent >= wanted) return ReadStatus::kTimeout;
-    ++sent;
-    return fill(frame, sent, {320, 240});
-  });
-  const auto wait_for_more = [&](int) {
-    const int before = sent;
-    wanted = before + 2;  // the second has been put when the third is asked for
-    while (sent < wanted && sent < 30) std::this_thread::yield();
-  };
+  AwaitedCamera camera;
   for (std::size_t i = 0; i < GetParam(); ++i) {
-    const auto slow = std::make_shared<FakeClassifier>(wait_for_more);
+    const auto slow = std::make_shared<FakeClassifier>([&](int) { camera.wait_for_more(); });
     for (PipelineRegion& region : run.plan.regions) region.classifiers[i] = slow;
   }
-  run.run(source, {});
+  run.run(camera.source(), {});
   ASSERT_GT(run.reported->order.size(), 6U);
   for (std::size_t i = 0; i < run.reported->order.size(); ++i) {
     EXPECT_EQ(run.reported->order[i], std::to_string(i % 3)) << "they take turns";
@@ -276,27 +287,19 @@ TEST_P(WatchesOfWorkers, RegionsThatShareAnInferenceAreClassifiedTogether) {
   const auto base = std::make_shared<int>(0);
   run.plan.regions[0].base = base;
   run.plan.regions[2].base = base;
-  std::atomic<int> sent{0};
-  std::atomic<int> wanted{1};
-  FakeSource source(/*live=*/true, [&](int, Frame& frame) {
-    if (sent == 30) return ReadStatus::kEnd;
-    if (sent >= wanted) return ReadStatus::kTimeout;
-    ++sent;
-    return fill(frame, sent, {320, 240});
-  });
+  AwaitedCamera camera;
   Mutex mutex;
   std::map<std::uint64_t, std::set<std::thread::id>> threads;  // of each frame's two heads
   for (std::size_t i = 0; i < 3; ++i) {
     for (auto& classifier : run.plan.regions[i].classifiers) {
       classifier = std::make_shared<SeeingClassifier>([&, i](std::uint64_t sequence) {
-        wanted = sent + 2;
-        while (sent < wanted && sent < 30) std::this_thread::yield();
+        camera.wait_for_more();
         const MutexLock lock(mutex);
         if (i != 1) threads[sequence].insert(std::this_thread::get_id());
       });
     }
   }
-  run.run(source, {});
+  run.run(camera.source(), {});
   std::map<std::uint64_t, std::vector<std::string>> of_frames;
   for (const auto& [sequence, name, reused, label] : run.reported->all) {
     if (name != "1") of_frames[sequence].push_back(name);
