@@ -59,13 +59,9 @@ class TeachTest(Teacher):
         self.assertEqual(everything(), before)
 
     def test_what_is_taught_is_watched_at_once(self):
-        for label, self.source in (("open", "test://red"), ("closed", "test://blue")):
-            self.end()
-            self.start()
-            if label == "open":
-                self.teach("POST", "/watches", GATE, 201)
-                self.teach("POST", "/watches/gate/job", status=422)
-            self.hold(label, PICTURES)
+        self.teach("POST", "/watches", GATE, 201)
+        self.teach("POST", "/watches/gate/job", status=422)
+        self.hold_both()
         self.assertEqual(self.states(), {})
         self.assertEqual(self.state_of_a_picture(), (404, None))
         first = self.train()

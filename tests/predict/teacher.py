@@ -45,6 +45,13 @@ class Teacher(OwnerTest):
         wait_for(f"{count} pictures", is_enough)
         self.assertFalse(self.teach("DELETE", f"/holds/{hold['number']}")["held"])
 
+    def hold_both(self):
+        """The gate is red when it is open, and blue when it is closed, as which it is seen at the end."""
+        for label, self.source in (("open", "test://red"), ("closed", "test://blue")):
+            self.end()
+            self.start()
+            self.hold(label, PICTURES)
+
     def train(self):
         """Returns the model."""
         self.teach("POST", "/watches/gate/job", status=202)

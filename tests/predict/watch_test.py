@@ -10,7 +10,6 @@ import json
 import pathlib
 import re
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
@@ -23,6 +22,7 @@ import zlib
 sys.path[:0] = [str(pathlib.Path(__file__).parent)]
 sys.dont_write_bytecode = True
 
+from hostile_pngs import END, SIGNATURE, chunk, header  # noqa: E402
 from served import LOOKOUT, PATIENCE, ROOT, wait_for  # noqa: E402
 
 LEFT = """
@@ -47,13 +47,8 @@ def selftest_labels():
 
 def png_of_halves(left, right):
     """Two colors side by side."""
-
-    def chunk(kind, content):
-        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
-
     rows = (b"\0" + 160 * bytes(left) + 160 * bytes(right)) * 240
-    header = chunk(b"IHDR", struct.pack(">IIBBBBB", 320, 240, 8, 2, 0, 0, 0))
-    return b"\x89PNG\r\n\x1a\n" + header + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+    return SIGNATURE + header((320, 240)) + chunk(b"IDAT", zlib.compress(rows)) + END
 
 
 class Run:
