@@ -13,11 +13,11 @@ import unittest
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "predict"))
 sys.dont_write_bytecode = True
 
-from ha_test import ROOT, expect_no_complaint  # noqa: E402
-from home_assistant import LIMIT, HomeAssistant  # noqa: E402
-from house import FRONT, Broker, retained  # noqa: E402
+from ha_test import InHouse, expect_no_complaint  # noqa: E402
+from home_assistant import LIMIT  # noqa: E402
+from house import FRONT, retained  # noqa: E402
 import served  # noqa: E402
-from teacher import GATE, PICTURES, Teacher  # noqa: E402
+from teacher import GATE, Teacher  # noqa: E402
 
 served.PATIENCE = LIMIT
 STATE = "sensor.front_the_gate_state"
@@ -25,16 +25,8 @@ ENTITIES = {STATE, "sensor.front_the_gate_score", "event.front_the_gate_change",
             "camera.front_the_gate_picture"}  # fmt: skip
 
 
-class TaughtTest(Teacher):
+class TaughtTest(InHouse, Teacher):
     """The tests share one Home Assistant, which starts slowly."""
-
-    @classmethod
-    def setUpClass(cls):
-        cls.broker = Broker()
-        cls.addClassCleanup(cls.broker.close)
-        cls.home = HomeAssistant(ROOT)
-        cls.addClassCleanup(cls.home.close)
-        cls.home.set_up(cls.broker.port)
 
     @property
     def more_options(self):
@@ -44,12 +36,8 @@ class TaughtTest(Teacher):
     def setUp(self):
         """A gate is taught, and closed."""
         super().setUp()
-        for label, self.source in (("open", "test://red"), ("closed", "test://blue")):
-            self.end()
-            self.start()
-            if label == "open":
-                self.teach("POST", "/watches", GATE, 201)
-            self.hold(label, PICTURES)
+        self.teach("POST", "/watches", GATE, 201)
+        self.hold_both()
         self.home.wait_for("sensor.front_state", "blue")
         self.use(self.train())
 

@@ -48,16 +48,25 @@ ENTITIES = {"sensor.front_state", "sensor.front_score", "event.front_change", "i
             "sensor.front_latency", "switch.front_enabled", "button.front_take_a_picture"}  # fmt: skip
 
 
-class HomeAssistantTest(unittest.TestCase):
-    """The tests build on each other, in the order of their names: Home Assistant starts slowly."""
+class InHouse(unittest.TestCase):
+    """Tests that share a broker and a Home Assistant that knows it, which starts slowly."""
 
     @classmethod
     def setUpClass(cls):
+        super().setUpClass()
         cls.broker = Broker()
         cls.addClassCleanup(cls.broker.close)
         cls.home = HomeAssistant(ROOT)
         cls.addClassCleanup(cls.home.close)
         cls.home.set_up(cls.broker.port)
+
+
+class HomeAssistantTest(InHouse):
+    """The tests build on each other, in the order of their names: Home Assistant starts slowly."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
         cls.run_of_camera = None
         cls.start("test://all?hold=60")
         cls.addClassCleanup(lambda: cls.run_of_camera.close())
@@ -169,16 +178,12 @@ class HomeAssistantTest(unittest.TestCase):
 WATCHES = {"gate": "0,0,0.5,1", "lamp": "0.5,0,0.5,1", "box": "0,0,1,0.5"}
 
 
-class WatchesTest(unittest.TestCase):
+class WatchesTest(InHouse):
     """Two cameras with three watches each. The tests build on each other, too."""
 
     @classmethod
     def setUpClass(cls):
-        cls.broker = Broker()
-        cls.addClassCleanup(cls.broker.close)
-        cls.home = HomeAssistant(ROOT)
-        cls.addClassCleanup(cls.home.close)
-        cls.home.set_up(cls.broker.port)
+        super().setUpClass()
         cls.runs = {}
         cls.addClassCleanup(lambda: [run.close() for run in cls.runs.values()])
         for camera in ("front", "back"):
