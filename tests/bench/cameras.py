@@ -5,6 +5,7 @@
   cameras.py --formats NV12 --sizes 640x480 --scenes still,changing --few 40 --frames 8
   cameras.py --formats YUYV-709,YUYV-full     of BT.709; of BT.601 with the full range
   cameras.py --set camera.hflip=true          any setting of `lookout run`
+  cameras.py --set watch.a.roi=0,0,1,1 --set watch.b.roi=0,0,1,1    several watches
   cameras.py --functions 20 --json FILE
 
 The program takes frames from a camera of its own (fed_camera.c), which gives the next one when the
@@ -129,12 +130,15 @@ def build_camera(folder):
     return library
 
 
-def feed(process, fifo, frames):
-    """Gives a frame, waits for its result, and so on; then ends the run."""
-    shown = 0
+def feed(process, fifo, frames, watches):
+    """Gives a frame, waits for its result of each watch, and so on; then ends the run."""
+    shown, results = 0, 0
     os.write(fifo, b".")
     for line in process.stdout:
         if json.loads(line)["type"] != "classification":
+            continue
+        results += 1
+        if results % watches != 0:
             continue
         shown += 1
         if shown == frames:
@@ -144,15 +148,15 @@ def feed(process, fifo, frames):
     return shown
 
 
-def feed_camera(command, camera, frames, log):
-    """Runs lookout in the emulator with that many frames."""
+def feed_camera(command, camera, frames, watches, log):
+    """Runs lookout in the emulator with that many frames, each of which has a result of each watch."""
     with open(log, "w+", encoding="utf-8") as log:
         fifo = os.open(camera, os.O_RDWR)
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, text=True
         )
-        watch = concurrent.futures.ThreadPoolExecutor(1)
-        fed = watch.submit(feed, process, fifo, frames)
+        reader = concurrent.futures.ThreadPoolExecutor(1)
+        fed = reader.submit(feed, process, fifo, frames, watches)
         try:
             shown = fed.result(PATIENCE)
             status = process.wait(PATIENCE)
@@ -161,7 +165,7 @@ def feed_camera(command, camera, frames, log):
         finally:
             process.kill()
             os.close(fifo)
-            watch.shutdown()
+            reader.shutdown()
         if status != 0 or shown != frames:
             log.seek(0)
             raise Failure(f"{' '.join(command)}: {status}, {shown} results: {log.read()[-500:]}")
@@ -189,6 +193,7 @@ class Bench:
         options = self.options
         line = [f"{options.build}/app/lookout", "run", source, "--model", options.model]
         line += ["--threads", "1", "--format", "json", "--log-level", "warn"]
+        line += ["--set", f"model.base={options.base}"] if options.base else []
         for setting in ["log.stats-interval=1h", *options.set]:
             line += ["--set", setting]
         environment = ["-E", f"LD_PRELOAD={self.camera}", "-E", f"LOOKOUT_FED_CAMERA={source[7:]}"]
@@ -204,15 +209,17 @@ class Bench:
         write_camera(name, kind, sides, frames)
         out = f"{name}.out"
         last = options.few + options.frames
-        feed_camera(self.command(f"v4l2://{name}", out), name, last + 1, f"{out}.log")
+        watches = {setting.split(".")[1] for setting in options.set if setting.startswith("watch.")}
+        command = self.command(f"v4l2://{name}", out)
+        feed_camera(command, name, last + 1, len(watches) or 1, f"{out}.log")
         os.remove(f"{name}.frames")
         return self.counts.a_frame(f"{out}.{options.few}", f"{out}.{last}", options.frames)
 
     def bare(self):
-        """The instructions of the model's bare loop."""
+        """The instructions of the bare loop of the model, or of its base."""
         options = self.options
         files = [
-            count_bare(self.plugin, self.sysroot, options.build, options.model, runs, f"{self.folder}/bare-{runs}")
+            count_bare(self.plugin, self.sysroot, options.build, options.base or options.model, runs, f"{self.folder}/bare-{runs}")
             for runs in (1, 3)
         ]  # fmt: skip
         return sum(self.counts.a_frame(*files, 2).values())
@@ -225,6 +232,7 @@ def read_options():
     )
     parser.add_argument("--build", default=str(ROOT / "build" / "pi4"), help="default build/pi4")
     parser.add_argument("--model", default=str(shared / "mobilenet_v2_s8.onnx"), metavar="FILE")
+    parser.add_argument("--base", metavar="FILE", help="the base of a model that is a head")
     parser.add_argument("--formats", default="YUYV,NV12,MJPG", help=f"of {','.join(FORMATS)}")
     parser.add_argument("--sizes", default="640x480,1280x720,1920x1080")
     parser.add_argument("--scenes", default="changing", help="of still,changing; default changing")
