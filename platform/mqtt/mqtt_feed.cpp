@@ -193,7 +193,6 @@ void MqttFeed::begin() {
   ever_begun_ = true;
   discovery_ = describe();
   publish_all();
-  gone_again_.reset();
   // Home Assistant may have told of its start while the broker was away.
   if (!is_first && !gone_.empty()) republish_soon();
   // What happened until now is one change. After a loss of the connection it would come late.
@@ -228,6 +227,7 @@ void MqttFeed::do_what_is_due() {
   }
   if (is_due(removed_again_, now)) settle_removed();
   if (is_due(gone_again_, now)) remove_gone();
+  if (is_due(forget_gone_, now)) forget_gone();
   if (is_due(republish_at_, now)) welcome();
   if (is_due(stats_again_, now)) publish_stats();
   for (const auto& watch : watches_) watch->publish_what_is_due(now);
@@ -239,7 +239,7 @@ Clock::time_point MqttFeed::next_due() const {
   for (const auto& watch : watches_) due = std::min(due, watch->next_due(publishes()));
   if (!publishes()) return due;
   for (const auto& time :
-       {republish_at_, stats_again_, removed_again_, gone_again_, available_again_}) {
+       {republish_at_, stats_again_, removed_again_, gone_again_, forget_gone_, available_again_}) {
     if (time) due = std::min(due, *time);
   }
   return due;
@@ -267,6 +267,7 @@ void MqttFeed::take_watches(const std::vector<MqttWatching>& watches) {
     }
     removed_.erase(name);
     gone_.erase(name);
+    gone_before_.erase(name);
     watches_.push_back(
         std::make_unique<MqttWatch>(watch_topics(options_.topics, name), watching, camera_));
     if (!ever_begun_ && !name.empty()) link_.subscribe(watches_.back()->topics().state);
@@ -326,18 +327,22 @@ void MqttFeed::publish_all() {
   stats_again_ = options_.now() + kListening;
 }
 
+// Home Assistant has started, or may have.
 void MqttFeed::republish_soon() {
   republish_at_ = options_.now() +
                   std::chrono::duration_cast<Clock::duration>(kRepublishWithin * options_.random());
+  gone_before_ = gone_;
+  gone_again_.reset();
+  forget_gone_.reset();
 }
 
-// Home Assistant has started. Of entities that went while it was off it keeps what it remembers,
-// until it hears of them as of any others, and then that they are gone.
+// Of entities that went while it was off Home Assistant keeps what it remembers, until it hears of
+// them as of any others, and then that they are gone.
 void MqttFeed::welcome() {
   publish_all();
-  if (gone_.empty() || discovery_.empty()) return;
+  if (gone_before_.empty() || discovery_.empty()) return;
   WatchList watches = list_;
-  for (const std::string& name : gone_) {
+  for (const std::string& name : gone_before_) {
     WatchInfoPtr watch;
     if (!name.empty()) watch = std::make_shared<WatchInfo>(WatchInfo{name, {}});
     watches.push_back({std::move(watch), list_.front().model});
@@ -353,11 +358,17 @@ void MqttFeed::remove_gone() {
     gone_again_ = options_.now() + kListening;
     return;
   }
-  removed_.insert(gone_.begin(), gone_.end());
+  removed_.insert(gone_before_.begin(), gone_before_.end());
   discovery_ = describe();
   publish_discovery();
   publish_removed();
-  gone_.clear();
+  forget_gone_ = options_.now() + kRemembering;
+}
+
+// What went after Home Assistant's start stays for the next one: it may be off since.
+void MqttFeed::forget_gone() {
+  for (const std::string& name : gone_before_) gone_.erase(name);
+  gone_before_.clear();
 }
 
 void MqttFeed::publish_discovery() {

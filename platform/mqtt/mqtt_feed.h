@@ -95,6 +95,10 @@ class MqttFeed {
   // Home Assistant is told twice of entities that are gone: while it takes in a message about a
   // device it may leave out a part of the next one.
   static constexpr int kRemovals = 2;
+  // When Home Assistant starts within this time after it was told what went while it was off, it is
+  // told again. It may not have heard: it notices within 90 s that its connection was lost, and
+  // starts minutes after a broker on the same machine.
+  static constexpr std::chrono::minutes kRemembering{10};
   // Names of watches that are gone, at most, while the broker or Home Assistant is away; the others
   // stay there.
   static constexpr std::size_t kMaxRemoved = 64;
@@ -140,6 +144,7 @@ class MqttFeed {
   void republish_soon();
   void welcome();
   void remove_gone();
+  void forget_gone();
   std::string describe() const;
   void publish_removed();
   void publish_watches();
@@ -168,8 +173,9 @@ class MqttFeed {
   std::set<std::string> watched_before_;  // names of a run before, as the broker has them
   bool unnamed_before_ = false;           // it has the state of a run without names
   std::set<std::string> removed_;         // watches of which the broker may have something
-  std::set<std::string> gone_;            // that were removed since Home Assistant started
   int removals_ = 0;                      // how often Home Assistant is to be told of these
+  std::set<std::string> gone_;            // watches that it may know from before it was off
+  std::set<std::string> gone_before_;     // those of them that went before its last start
   bool online_ = true;                    // the camera
   std::string stats_;                     // the last JSON line; empty: none yet
   std::string asked_;                     // with names: the last JPEG that was asked for
@@ -177,6 +183,7 @@ class MqttFeed {
   std::optional<Clock::time_point> stats_again_;
   std::optional<Clock::time_point> removed_again_;
   std::optional<Clock::time_point> gone_again_;
+  std::optional<Clock::time_point> forget_gone_;
   std::optional<Clock::time_point> available_again_;
   Clock::time_point next_correction_;
   Clock::time_point next_asked_picture_;

@@ -108,6 +108,17 @@ class MqttWatchesTest : public MqttFeedTest {
     home_assistant_starts();
     pass(MqttFeed::kListening);
     pass_until_removed();
+    pass(MqttFeed::kRemembering);
+  }
+  // Whether Home Assistant is told to remove it when it starts.
+  bool is_removed_from_home_assistant(const std::string& watch) {
+    broker_.forget_published();
+    home_assistant_starts();
+    const bool is_described = last_config().find("." + watch + ".") != std::string::npos;
+    pass(MqttFeed::kListening);
+    const Names removed = entities(/*removed=*/true);
+    return is_described &&
+           std::find(removed.begin(), removed.end(), watch + "_state") != removed.end();
   }
   // Retained topics below the camera's with something in their names.
   Names retained_with(const std::string& part) const {
@@ -353,8 +364,62 @@ TEST_F(MqttWatchesTest, WhatWentBeforeHomeAssistantStartedIsRemovedFromItOnce) {
   EXPECT_TRUE(retained_with("/watch/gate").empty());
   pass_until_removed();
   EXPECT_EQ(last_config().find("gate"), std::string::npos);
+  pass(MqttFeed::kRemembering);
   home_assistant_starts();
   EXPECT_EQ(entities(/*removed=*/false), all_entities({"lamp"}));
+}
+
+TEST_F(MqttWatchesTest, WhatWentIsRemovedOnceMoreWhenHomeAssistantStartsAgainSoon) {
+  connect_and_settle();
+  now_watch({"lamp"});
+  pass_until_removed();
+  EXPECT_TRUE(is_removed_from_home_assistant("gate"));
+  pass(MqttFeed::kRemembering - seconds(1));
+  EXPECT_TRUE(is_removed_from_home_assistant("gate"));
+}
+
+TEST_F(MqttWatchesTest, AStartOfHomeAssistantBetweenDescriptionAndRemovalBeginsAgain) {
+  connect_and_settle();
+  now_watch({"lamp"});
+  pass_until_removed();
+  home_assistant_starts();
+  pass(MqttFeed::kListening - seconds(1));
+  broker_.send({topics_.birth, "online", 1, false});
+  turn();
+  pass(seconds(1));
+  EXPECT_TRUE(entities(/*removed=*/true).empty()) << "it is to hear the description first";
+  pass(MqttFeed::kRepublishWithin);
+  EXPECT_EQ(entities(/*removed=*/false), all_entities({"gate", "lamp"}));
+  pass(MqttFeed::kListening);
+  EXPECT_EQ(entities(/*removed=*/true), of_watches({"gate"}));
+}
+
+TEST_F(MqttWatchesTest, WhatGoesBehindAStartOfHomeAssistantIsRemovedFromItWhenItStartsAgain) {
+  connect_and_settle();
+  now_watch({"lamp", "gate", "box"});
+  now_watch({"lamp", "gate"});
+  broker_.send({topics_.birth, "online", 1, false});
+  turn();
+  now_watch({"lamp"});  // before that start is answered
+  pass(MqttFeed::kRepublishWithin);
+  EXPECT_EQ(entities(/*removed=*/false), all_entities({"box", "lamp"}));
+  pass(MqttFeed::kListening);
+  pass_until_removed();
+  pass(MqttFeed::kRemembering);
+  EXPECT_TRUE(is_removed_from_home_assistant("gate"));
+}
+
+TEST_F(MqttWatchesTest, WhatGoesWhileHomeAssistantHearsWhatWentIsRemovedFromItWhenItStartsAgain) {
+  connect_and_settle();
+  now_watch({"lamp", "gate", "box"});
+  now_watch({"lamp", "gate"});
+  home_assistant_starts();
+  now_watch({"lamp"});  // between the box's description and its removal
+  pass(MqttFeed::kListening);
+  pass_until_removed();
+  pass(MqttFeed::kRemembering);
+  EXPECT_TRUE(is_removed_from_home_assistant("gate"));
+  EXPECT_FALSE(is_removed_from_home_assistant("box"));
 }
 
 TEST_F(MqttWatchesTest, WhatWentBeforeTheBrokerAndHomeAssistantStartedIsRemovedFromThisOnce) {
@@ -382,6 +447,18 @@ TEST_F(MqttWatchesTest, AWatchThatIsBackWhenHomeAssistantStartsStays) {
   pass(MqttFeed::kListening);
   EXPECT_TRUE(entities(/*removed=*/true).empty());
   EXPECT_EQ(entities(/*removed=*/false), all_entities({"gate", "lamp"}));
+}
+
+TEST_F(MqttWatchesTest, AWatchThatIsBackWhileHomeAssistantHearsThatItWentStays) {
+  connect_and_settle();
+  now_watch({"lamp"});
+  pass_until_removed();
+  home_assistant_starts();
+  now_watch({"lamp", "gate"});
+  change_of("gate", 1);
+  pass(MqttFeed::kListening);
+  EXPECT_TRUE(entities(/*removed=*/true).empty());
+  EXPECT_EQ(broker_.retained()["lookout/front/watch/gate/state"], "dog");
 }
 
 TEST_F(MqttWatchesTest, AWatchThatIsBackIsRemovedNoMore) {
