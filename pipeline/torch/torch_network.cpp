@@ -3,6 +3,7 @@
 #include <ATen/quantized/Quantizer.h>
 #include <c10/util/Exception.h>
 #include <caffe2/serialize/read_adapter_interface.h>
+#include <torch/csrc/jit/api/function_impl.h>
 #include <torch/csrc/jit/runtime/graph_iterator.h>
 #include <torch/csrc/jit/runtime/interpreter.h>
 #include <torch/csrc/jit/runtime/print_handler.h>
@@ -88,6 +89,16 @@ void add_constants(std::shared_ptr<torch::jit::Graph> graph, Storages& storages)
     const auto content = torch::jit::toIValue(node->output());
     if (!content) continue;
     for_each_tensor(*content, [&](const at::Tensor& tensor) { add_storage(tensor, storages); });
+  }
+}
+
+// A function of an archive keeps a copy of its graph with all that it calls. What froze the module
+// has inlined the calls, and the copies of some thousand nodes would stay as long as the module.
+void free_inlined_graphs(const torch::jit::Module& frozen) {
+  for (torch::jit::Function* function : frozen._ivalue()->compilation_unit()->get_functions()) {
+    if (function == nullptr) continue;  // was removed
+    auto* graph = torch::jit::tryToGraphFunction(*function);
+    if (graph != nullptr) graph->clear_optimized_graphs();  // made again when it is called
   }
 }
 
@@ -236,6 +247,7 @@ TorchNetwork::TorchNetwork(const torch::jit::Module& module, std::filesystem::pa
     } else {  // its flip stays: float networks report the operators that Python reports
       copies_input_ = aliases_or_mutates_input(method.graph());
     }
+    free_inlined_graphs(module_);
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
