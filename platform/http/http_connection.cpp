@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/read.hpp>
@@ -458,7 +459,12 @@ void HttpConnection::on_answered(const Error& error) {
 }
 
 void HttpConnection::send_part() {
-  if (phase_ != Phase::kStream || writing_ || !stream_->next(part_)) return;
+  if (phase_ != Phase::kStream || writing_) return;
+  if (stream_->is_over()) {  // it may be what calls this
+    asio::post(socket_.get_executor(), [self = shared_from_this()] { self->close(); });
+    return;
+  }
+  if (!stream_->next(part_)) return;
   writing_ = true;
   std::array<asio::const_buffer, 3> buffers{asio::buffer(part_.head), asio::const_buffer(),
                                             asio::buffer(part_.tail)};

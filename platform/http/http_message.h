@@ -43,7 +43,8 @@ struct HttpPart {
   std::string tail;
 };
 
-// An endless body, which ends with its destruction. Used by the server's thread alone.
+// An endless body, which ends with its destruction or when it is over. Used by the server's thread
+// alone.
 class HttpStream {
  public:
   virtual ~HttpStream() = default;
@@ -51,6 +52,8 @@ class HttpStream {
   virtual void on_ready(std::function<void()> ready) = 0;
   // Returns false when there is no part now. Called when the part before was sent.
   virtual bool next(HttpPart& part) = 0;
+  // Whether the client may get no more: the connection ends then. Asked before each part.
+  virtual bool is_over() { return false; }
 };
 
 struct HttpResponse {

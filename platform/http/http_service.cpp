@@ -75,6 +75,29 @@ HttpResponse http_stream(std::string type, std::unique_ptr<HttpStream> stream) {
   return response;
 }
 
+// A stream for an owner alone, which is over within a second after his session.
+class OwnersStream : public HttpStream {
+ public:
+  OwnersStream(std::unique_ptr<HttpStream> stream, std::function<bool()> is_owner)
+      : stream_(std::move(stream)), is_owner_(std::move(is_owner)) {}
+
+  void on_ready(std::function<void()> ready) override { stream_->on_ready(std::move(ready)); }
+  bool next(HttpPart& part) override { return stream_->next(part); }
+  bool is_over() override {
+    const auto now = Clock::now();
+    if (now < asked_ + kBetween) return false;
+    asked_ = now;
+    return !is_owner_();
+  }
+
+ private:
+  static constexpr std::chrono::seconds kBetween{1};
+
+  const std::unique_ptr<HttpStream> stream_;
+  const std::function<bool()> is_owner_;
+  Clock::time_point asked_ = Clock::now();
+};
+
 // An error with one more header.
 HttpResponse http_error_with(HttpResponse error, const char* name, const char* value) {
   error.headers.emplace_back(name, value);
@@ -346,8 +369,19 @@ void HttpService::answer_later(const HttpRequest& request, const HttpRespond& re
   } else if (route->answer == nullptr) {
     view_.snapshot(respond, Clock::now());
   } else {
-    respond((this->*route->answer)(request));
+    respond(while_allowed(request, (this->*route->answer)(request)));
   }
+}
+
+// Who needs a session to see a stream sees no more of it when that ends.
+HttpResponse HttpService::while_allowed(const HttpRequest& request, HttpResponse response) {
+  const bool is_for_guests =
+      access_.token.empty() ? guests_ : is_token_right(access_, request.authorization);
+  if (response.stream && login_ && !is_for_guests) {
+    response.stream = std::make_unique<OwnersStream>(
+        std::move(response.stream), [this, request] { return login_->is_owner(request); });
+  }
+  return response;
 }
 
 // Without a camera there is nothing to see but the form.

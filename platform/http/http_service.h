@@ -93,6 +93,7 @@ class HttpService : public HttpHandler {
   bool has_rate(const HttpRequest& request) const;
   std::optional<HttpResponse> rate_refusal(const HttpRequest& request) const;
   void answer_later(const HttpRequest& request, const HttpRespond& respond);
+  HttpResponse while_allowed(const HttpRequest& request, HttpResponse response);
   HttpResponse metrics(const HttpRequest& request);
   HttpResponse state(const HttpRequest& request);
   HttpResponse health(const HttpRequest& request);

@@ -78,6 +78,23 @@ TEST_F(GuestsTest, WhoHasLoggedInSeesAllByCookieOrBearer) {
   }
 }
 
+TEST_F(GuestsTest, WhoLogsOutSeesNoMoreOfWhatIsOpen) {
+  start(guarded());
+  run_->report(50, 1, /*changed=*/true);
+  const std::string head = " HTTP/1.1\r\nHost: localhost\r\n" + cookie_ + "\r\n";
+  HttpClient viewer(run_->port());
+  viewer.send("GET /stream" + head);
+  ASSERT_EQ(viewer.read_answer(/*has_body=*/false).status, 200);
+  HttpClient listener(run_->port());
+  listener.send("GET /events" + head);
+  ASSERT_EQ(listener.read_answer(/*has_body=*/false).status, 200);
+  ASSERT_EQ(post(*run_, "/api/1/logout", own_headers(*run_, cookie_), "{}").status, 200);
+  viewer.read_all();
+  EXPECT_FALSE(viewer.is_open());
+  std::uint64_t sequence = 1;
+  while (listener.is_open()) run_->report(50, ++sequence, /*changed=*/true);
+}
+
 TEST_F(GuestsTest, AsksForNoMoreThanTheTokenWhereThereIsOne) {
   HttpServiceOptions options = guarded();
   options.access.token = "0123456789abcdef";
