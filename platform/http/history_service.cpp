@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -143,12 +145,36 @@ HttpResponse picture_answer(const HistoryReader& reader, std::int64_t number) {
 
 }  // namespace
 
+HistoryService::HistoryService(std::filesystem::path folder,
+                               std::shared_ptr<HistoryReaders> readers)
+    : folder_(std::move(folder)), readers_(std::move(readers)) {
+  if (!folder_.empty()) work_.emplace("http-history", kMaxWaiting);
+}
+
+void HistoryService::set_wake(std::function<void()> wake) {
+  if (work_) work_->set_wake(std::move(wake));
+}
+
+void HistoryService::poll() {
+  if (work_) work_->deliver();
+}
+
 const char* HistoryService::route(std::string_view path) const {
   if (folder_.empty()) return nullptr;
   if (picture_number(path)) return kEventPicture;
   const auto* const found = std::find_if(kHistoryRoutes.begin(), kHistoryRoutes.end(),
                                          [path](const char* route) { return path == route; });
   return found == kHistoryRoutes.end() ? nullptr : *found;
+}
+
+void HistoryService::handle(const HttpRequest& request, const HttpRespond& respond) {
+  const auto work = [this, request, respond]() -> BackgroundWork::Deliver {
+    // Shared, since what is called can be copied.
+    const auto response = std::make_shared<HttpResponse>(answer(request));
+    return [respond, response] { respond(std::move(*response)); };
+  };
+  if (work_->put({work, request.gone})) return;
+  respond(http_error(503, "busy", "too many requests wait for the history"));
 }
 
 HttpResponse HistoryService::answer(const HttpRequest& request) const {
@@ -171,7 +197,7 @@ HttpResponse HistoryService::answer(const HttpRequest& request) const {
     HistoryReader reader(folder_);
     if (const auto number = picture_number(path)) return picture_answer(reader, *number);
     return timeline ? timeline_answer(reader, asked, now, csv) : events_answer(reader, asked, csv);
-  } catch (const SqliteError& error) {
+  } catch (const std::exception& error) {
     return http_error(503, "no_history",
                       fmt::format("the history cannot be read: {}", error.what()));
   }

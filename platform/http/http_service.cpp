@@ -129,8 +129,7 @@ const HttpService::Route HttpService::kRoutes[] = {
     {kMetrics, kMetrics, Needs::kToken, &HttpService::metrics},
 };
 
-const HttpService::Route HttpService::kHistory{nullptr, nullptr, Needs::kToken,
-                                               &HttpService::history};
+const HttpService::Route HttpService::kHistory{nullptr, nullptr, Needs::kToken, nullptr};
 
 const HttpService::Route* HttpService::find_route(const std::string& path) const {
   if (history_.route(path) != nullptr) return &kHistory;
@@ -321,6 +320,7 @@ HttpServiceCounts HttpService::counts() {
 
 void HttpService::set_wake(const std::function<void()>& wake) {
   slots_.set_wake(wake);
+  history_.set_wake(wake);
   if (predict_) predict_->predictor().set_wake(wake);
   if (login_) login_->set_wake(wake);
   if (teach_) teach_->set_wake(wake);
@@ -328,6 +328,7 @@ void HttpService::set_wake(const std::function<void()>& wake) {
 
 void HttpService::poll() {
   if (predict_) predict_->predictor().deliver();
+  history_.poll();
   if (login_) login_->poll();
   if (teach_) teach_->poll();
   const Clock::time_point now = Clock::now();
@@ -366,6 +367,8 @@ void HttpService::answer_later(const HttpRequest& request, const HttpRespond& re
     }
   } else if (route == nullptr) {
     respond(page(path));
+  } else if (route == &kHistory) {
+    history_.handle(request, respond);
   } else if (route->answer == nullptr) {
     view_.snapshot(respond, Clock::now());
   } else {
@@ -404,8 +407,6 @@ HttpResponse HttpService::page(const std::string& path) const {
 HttpResponse HttpService::metrics(const HttpRequest& /*request*/) {
   return http_text("text/plain; version=0.0.4; charset=utf-8", metrics_());
 }
-
-HttpResponse HttpService::history(const HttpRequest& request) { return history_.answer(request); }
 
 HttpResponse HttpService::state(const HttpRequest& /*request*/) {
   if (!slots_.last_ready()) {

@@ -51,7 +51,7 @@ class HttpService : public HttpHandler {
   static constexpr int kGuesses = 10;
   static constexpr std::chrono::seconds kGuessPause{6};
 
-  // `slots` outlives this. Throws as PredictService, LoginService and TeachService.
+  // `slots` outlives this. Throws as PredictService, HistoryService, LoginService and TeachService.
   HttpService(LiveSlots& slots, const RunInfo& info, HttpServiceOptions options);
 
   // `wake` is called by other threads when poll() has something to do.
@@ -75,7 +75,7 @@ class HttpService : public HttpHandler {
     const char* path;
     const char* name;  // in the metrics
     Needs needs;
-    // Answers at once; null: the picture, which comes later.
+    // Answers at once; null: the picture and the history, which come later.
     HttpResponse (HttpService::*answer)(const HttpRequest& request);
   };
   static const Route kRoutes[];
@@ -101,7 +101,6 @@ class HttpService : public HttpHandler {
   HttpResponse page(const std::string& path) const;
   HttpResponse events(const HttpRequest& request);
   HttpResponse stream(const HttpRequest& request);
-  HttpResponse history(const HttpRequest& request);
 
   LiveSlots& slots_;
   const HttpAccess access_;
@@ -117,7 +116,7 @@ class HttpService : public HttpHandler {
   LiveView view_;
   EventFeed feed_;
   std::optional<PredictService> predict_;
-  const HistoryService history_;
+  HistoryService history_;
   std::optional<LoginService> login_;
   std::optional<TeachService> teach_;
 };

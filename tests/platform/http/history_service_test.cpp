@@ -1,9 +1,14 @@
 #include "platform/http/history_service.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
+#include "pipeline/core/mutex.h"
 #include "platform/history/history_reader.h"
 #include "platform/http/http_service.h"
 #include "tests/platform/http/http_testing.h"
@@ -18,6 +23,30 @@ using testing::StartsWith;
 
 // 2026-11-21 12:00:00 UTC
 const HistoryTime kNoon{std::chrono::seconds(1795262400)};
+
+// Waits until another thread says that there is something to do.
+class Wake {
+ public:
+  std::function<void()> caller() {
+    return [this] {
+      {
+        const MutexLock lock(mutex_);
+        ++calls_;
+      }
+      called_.notify_all();
+    };
+  }
+  void wait() {
+    const MutexLock lock(mutex_);
+    while (calls_ == 0) called_.wait(mutex_);
+    --calls_;
+  }
+
+ private:
+  Mutex mutex_;
+  ConditionVariable called_;
+  int calls_ GUARDED_BY(mutex_) = 0;
+};
 
 class HistoryServiceTest : public testing::Test {
  protected:
@@ -141,13 +170,41 @@ TEST_F(HistoryServiceTest, AHistoryThatCannotBeReadIsNotThereNow) {
   EXPECT_EQ(ask("/api/1/events").status, 503);
 }
 
+// A named pipe is a file that nobody opens until somebody writes it: a disk that does not answer.
+TEST_F(HistoryServiceTest, WhileTheDiskDoesNotAnswerSomeWaitAndOthersAreRefused) {
+  std::filesystem::remove_all(folder_);
+  std::filesystem::create_directory(folder_);
+  const std::string pipe = folder_ / kHistoryFile;
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  Wake wake;
+  HistoryService service(folder_);
+  service.set_wake(wake.caller());
+  HttpRequest request;
+  request.path = "/api/1/events";
+  std::map<std::string, std::size_t> answers;  // by the code of their error
+  const auto keep = [&answers](const HttpResponse& answer) { ++answers[answer.error]; };
+  constexpr std::size_t kAsked = HistoryService::kMaxWaiting + 2;  // one is under way
+  for (std::size_t i = 0; i < kAsked; ++i) service.handle(request, keep);
+  EXPECT_GE(answers["busy"], 1);
+  EXPECT_EQ(answers["no_history"], 0);
+  const int writer = open(pipe.c_str(), O_RDWR | O_CLOEXEC);
+  while (answers["busy"] + answers["no_history"] < kAsked) {
+    wake.wait();
+    service.poll();
+  }
+  close(writer);
+  EXPECT_GE(answers["no_history"], HistoryService::kMaxWaiting);
+}
+
 // The routes within the server: with its token, and only where there is a history.
 TEST_F(HistoryServiceTest, TheServerHasItsRoutes) {
   LiveSlots slots;
   HttpServiceOptions options;
   options.access.token = "0123456789abcdef";
   options.history = folder_;
+  Wake wake;
   HttpService service(slots, http_run_info(), options);
+  service.set_wake(wake.caller());
   HttpService without(slots, http_run_info(), {});
   HttpRequest request;
   request.method = "GET";
@@ -161,7 +218,11 @@ TEST_F(HistoryServiceTest, TheServerHasItsRoutes) {
     service.handle(request, keep);
     EXPECT_EQ(answer.status, 401) << path;
     request.authorization = "Bearer 0123456789abcdef";
+    answer.status = 0;
     service.handle(request, keep);
+    EXPECT_EQ(answer.status, 0) << "the server's thread does not read it: " << path;
+    wake.wait();
+    service.poll();
     EXPECT_EQ(answer.status, 200) << path;
     without.handle(request, keep);
     EXPECT_EQ(answer.status, 404) << path;
