@@ -24,6 +24,7 @@ namespace fs = std::filesystem;
 using std::chrono::hours;
 using std::chrono::milliseconds;
 
+// Nothing is left out here, however much there is.
 constexpr std::size_t kAllRows = std::numeric_limits<std::int32_t>::max();
 
 HistoryTime time_option(const std::string& flag, const std::string& text, HistoryTime now) {
@@ -98,13 +99,14 @@ std::string hours_as_text(const std::vector<HourOfState>& rows) {
 }
 
 // How the rows look in the format that is asked for.
-template <typename Rows, typename AsText>
-std::string formatted(TableFormat format, const Rows& rows, const char* name,
+template <typename Row, typename AsText>
+std::string formatted(TableFormat format, const HistoryPart<Row>& part, const char* name,
                       const HistoryQuery& query, HistoryTime known, HistoryReader& reader,
                       AsText as_text) {
-  if (format == TableFormat::kText) return as_text(rows);
-  if (format == TableFormat::kCsv) return to_csv(rows);
-  return timeline_json(query, known, reader.complete_since(), name, to_json(rows));
+  if (format == TableFormat::kText) return as_text(part.rows);
+  if (format == TableFormat::kCsv) return to_csv(part.rows);
+  return timeline_json({query.from, query.to, known, reader.complete_since(), part.next}, name,
+                       to_json(part.rows));
 }
 
 std::string answer(const HistoryViewOptions& options, HistoryReader& reader, HistoryTime now) {
@@ -118,8 +120,8 @@ std::string answer(const HistoryViewOptions& options, HistoryReader& reader, His
   }
   const HistoryTime known = known_until(reader, now);
   if (options.view == HistoryView::kHours) {
-    return formatted(options.format, reader.hours(query, known), "hours", query, known, reader,
-                     hours_as_text);
+    return formatted(options.format, reader.hours(query, known, kAllRows), "hours", query, known,
+                     reader, hours_as_text);
   }
   if (options.view == HistoryView::kChanges) {
     return formatted(options.format, reader.timeline(query, kAllRows), "changes", query, known,

@@ -4,7 +4,6 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
-#include <map>
 #include <system_error>
 #include <utility>
 
@@ -67,6 +66,40 @@ HistoryEvent event_of(const SqliteStatement& row, const PictureFiles& pictures) 
   return event;
 }
 
+// Changes of several watches, each of which are in order, as one list in order.
+class MergedRows {
+ public:
+  explicit MergedRows(bool newest_first) : newest_first_(newest_first) {}
+
+  // `rows`: of kSelectEvent, in the order of time and number, which step() was not called for.
+  void add(std::unique_ptr<SqliteStatement> rows) {
+    if (rows->step()) lists_.push_back(std::move(rows));
+  }
+
+  // The next row, until this is called again; null: there is none.
+  const SqliteStatement* next() {
+    if (std::exchange(begun_, true) && !lists_.empty() && !lists_[current_]->step()) {
+      lists_.erase(lists_.begin() + static_cast<std::ptrdiff_t>(current_));
+    }
+    if (lists_.empty()) return nullptr;
+    const auto place = [](const auto& rows) {
+      return std::pair(rows->integer(0), rows->integer(1));
+    };
+    const auto first =
+        std::min_element(lists_.begin(), lists_.end(), [&](const auto& a, const auto& b) {
+          return newest_first_ ? place(a) > place(b) : place(a) < place(b);
+        });
+    current_ = static_cast<std::size_t>(first - lists_.begin());
+    return first->get();
+  }
+
+ private:
+  const bool newest_first_;
+  std::vector<std::unique_ptr<SqliteStatement>> lists_;  // each is at its next row
+  bool begun_ = false;
+  std::size_t current_ = 0;  // the list of the row that was the last one
+};
+
 }  // namespace
 
 HistoryReader::HistoryReader(const fs::path& folder)
@@ -82,49 +115,62 @@ std::vector<HistoryReader::Watch> HistoryReader::watches(const std::optional<std
   return found;
 }
 
-// Each watch has its rows in order; of all watches the newest come first.
 std::vector<HistoryEvent> HistoryReader::events(const HistoryQuery& query,
                                                 const std::optional<HistoryCursor>& after,
                                                 std::size_t limit) {
-  std::vector<HistoryEvent> events;
   const HistoryCursor start =
       after.value_or(HistoryCursor{query.to, std::numeric_limits<std::int64_t>::min()});
+  MergedRows merged(/*newest_first=*/true);
   for (const Watch& watch : watches(query.watch)) {
-    SqliteStatement rows(*database_, std::string(kSelectEvent) +
-                                         "AND c.at >= ? AND c.at <= ? AND "
-                                         "(c.at, c.number) < (?, ?) AND (? OR s.text = ?) "
-                                         "ORDER BY c.at DESC, c.number DESC LIMIT ?");
-    rows.bind(watch.id).bind(ms_of(query.from));
-    rows.bind(ms_of(std::min(query.to, start.at)));
-    rows.bind(ms_of(start.at)).bind(start.number);
-    rows.bind(std::int64_t{query.state ? 0 : 1});
-    rows.bind(query.state.value_or(""));
-    rows.bind(static_cast<std::int64_t>(limit));
-    while (rows.step()) events.push_back(event_of(rows, pictures_));
+    auto rows = std::make_unique<SqliteStatement>(
+        *database_, std::string(kSelectEvent) +
+                        "AND c.at >= ? AND c.at <= ? AND (c.at, c.number) < (?, ?) AND "
+                        "(? OR s.text = ?) ORDER BY c.at DESC, c.number DESC");
+    rows->bind(watch.id).bind(ms_of(query.from));
+    rows->bind(ms_of(std::min(query.to, start.at)));
+    rows->bind(ms_of(start.at)).bind(start.number);
+    rows->bind(std::int64_t{query.state ? 0 : 1});
+    rows->bind(query.state.value_or(""));
+    merged.add(std::move(rows));
   }
-  std::sort(events.begin(), events.end(), [](const HistoryEvent& a, const HistoryEvent& b) {
-    return std::pair(a.at, a.number) > std::pair(b.at, b.number);
-  });
-  if (events.size() > limit) events.resize(limit);
+  std::vector<HistoryEvent> events;
+  while (events.size() < limit) {
+    const SqliteStatement* row = merged.next();
+    if (row == nullptr) break;
+    events.push_back(event_of(*row, pictures_));
+  }
   return events;
 }
 
-std::vector<HistoryEvent> HistoryReader::timeline(const HistoryQuery& query, std::size_t limit) {
-  std::vector<HistoryEvent> events;
+HistoryPart<HistoryEvent> HistoryReader::timeline(const HistoryQuery& query, std::size_t limit) {
+  std::map<std::string, std::vector<HistoryEvent>> events;  // by watch
+  MergedRows merged(/*newest_first=*/false);
   for (const Watch& watch : watches(query.watch)) {
     SqliteStatement first(*database_, std::string(kSelectEvent) +
                                           "AND c.at <= ? "
                                           "ORDER BY c.at DESC, c.number DESC LIMIT 1");
     first.bind(watch.id).bind(ms_of(query.from));
-    if (first.step() && events.size() < limit) events.push_back(event_of(first, pictures_));
-    SqliteStatement rows(*database_, std::string(kSelectEvent) +
-                                         "AND c.at > ? AND c.at < ? ORDER BY c.at, c.number "
-                                         "LIMIT ?");
-    rows.bind(watch.id).bind(ms_of(query.from)).bind(ms_of(query.to));
-    rows.bind(static_cast<std::int64_t>(limit - events.size()));
-    while (rows.step()) events.push_back(event_of(rows, pictures_));
+    if (first.step()) events[watch.name].push_back(event_of(first, pictures_));
+    auto rows = std::make_unique<SqliteStatement>(
+        *database_,
+        std::string(kSelectEvent) + "AND c.at > ? AND c.at < ? ORDER BY c.at, c.number");
+    rows->bind(watch.id).bind(ms_of(query.from)).bind(ms_of(query.to));
+    merged.add(std::move(rows));
   }
-  return events;
+  HistoryPart<HistoryEvent> part;
+  for (std::size_t count = 0; !part.next; ++count) {
+    const SqliteStatement* row = merged.next();
+    if (row == nullptr) break;
+    HistoryEvent event = event_of(*row, pictures_);
+    if (count == limit) part.next = event.at;
+    events[event.watch].push_back(std::move(event));
+  }
+  for (auto& [watch, list] : events) {
+    for (HistoryEvent& event : list) {
+      if (!part.next || event.at < *part.next) part.rows.push_back(std::move(event));
+    }
+  }
+  return part;
 }
 
 // What is not yet in the table of hours.
@@ -150,16 +196,41 @@ void HistoryReader::add_rows(const Watch& watch, const HistoryQuery& query, Hist
   if (known) hours.add(state, begin, to, from, to);
 }
 
-std::vector<HourOfState> HistoryReader::hours(const HistoryQuery& query, HistoryTime known_until) {
-  using std::chrono::hours;
-  HistoryQuery whole = query;
-  whole.from = std::chrono::floor<hours>(query.from);
-  whole.to = std::chrono::ceil<hours>(query.to);
+std::map<std::int64_t, std::string> HistoryReader::names() {
   std::map<std::int64_t, std::string> names;
-  SqliteStatement texts(*database_, "SELECT id, text FROM name");
-  while (texts.step()) names[texts.integer(0)] = texts.text(1);
+  SqliteStatement rows(*database_, "SELECT id, text FROM name");
+  while (rows.step()) names[rows.integer(0)] = rows.text(1);
+  return names;
+}
+
+// Leaves out the hours before the first that has something, and those after the last.
+void HistoryReader::clamp_to_content(const std::vector<Watch>& watches, HistoryTime known_until,
+                                     HistoryQuery& whole) {
+  using std::chrono::hours;
+  HistoryTime begin = whole.to;
+  HistoryTime end = std::chrono::ceil<hours>(known_until);
+  for (const Watch& watch : watches) {
+    SqliteStatement first(*database_, "SELECT min(at) FROM change WHERE watch = ?");
+    if (first.bind(watch.id).step() && !first.is_null(0)) {
+      begin = std::min(begin, HistoryTime(std::chrono::floor<hours>(time_of_ms(first.integer(0)))));
+    }
+    SqliteStatement sums(*database_, "SELECT min(hour), max(hour) FROM hour WHERE watch = ?");
+    if (sums.bind(watch.id).step() && !sums.is_null(0)) {
+      begin = std::min(begin, HistoryTime(hours(sums.integer(0))));
+      end = std::max(end, HistoryTime(hours(sums.integer(1) + 1)));
+    }
+  }
+  whole.from = std::max(whole.from, begin);
+  whole.to = std::min(whole.to, end);
+}
+
+// `whole`: begins and ends with an hour.
+std::vector<HourOfState> HistoryReader::hours_of(const std::vector<Watch>& watches,
+                                                 const std::map<std::int64_t, std::string>& names,
+                                                 const HistoryQuery& whole,
+                                                 HistoryTime known_until) {
   std::vector<HourOfState> found;
-  for (const Watch& watch : watches(query.watch)) {
+  for (const Watch& watch : watches) {
     HourSums sums;
     SqliteStatement rows(*database_,
                          "SELECT hour, state, ms, changes FROM hour WHERE watch = ? AND "
@@ -172,13 +243,44 @@ std::vector<HourOfState> HistoryReader::hours(const HistoryQuery& query, History
     }
     add_rows(watch, whole, known_until, sums);
     for (const auto& [key, sum] : sums.sums) {
-      found.push_back({watch.name, HistoryTime(std::chrono::hours(key.first)), names[key.second],
+      found.push_back({watch.name, HistoryTime(std::chrono::hours(key.first)), names.at(key.second),
                        sum.time, sum.changes});
     }
   }
   std::stable_sort(found.begin(), found.end(),
                    [](const HourOfState& a, const HourOfState& b) { return a.hour < b.hour; });
   return found;
+}
+
+// A month at a time, so that no more is read than fits into the answer.
+HistoryPart<HourOfState> HistoryReader::hours(const HistoryQuery& query, HistoryTime known_until,
+                                              std::size_t limit) {
+  using std::chrono::hours;
+  constexpr hours kAtOnce{24 * 30};
+  const auto asked = watches(query.watch);
+  const auto names = this->names();
+  HistoryQuery whole = query;
+  whole.from = std::chrono::floor<hours>(query.from);
+  whole.to = std::chrono::ceil<hours>(query.to);
+  clamp_to_content(asked, known_until, whole);
+  HistoryPart<HourOfState> part;
+  for (HistoryQuery month = whole; month.from < whole.to; month.from = month.to) {
+    month.to = std::min(whole.to, month.from + kAtOnce);
+    auto found = hours_of(asked, names, month, known_until);
+    part.rows.insert(part.rows.end(), std::make_move_iterator(found.begin()),
+                     std::make_move_iterator(found.end()));
+    if (part.rows.size() <= limit) continue;
+    // The first hour is told, however many states it has: else nobody could go on.
+    const HistoryTime next =
+        std::max(part.rows[limit].hour, part.rows.front().hour + std::chrono::hours(1));
+    const auto left_out = std::find_if(part.rows.begin(), part.rows.end(),
+                                       [&](const HourOfState& row) { return row.hour >= next; });
+    if (left_out == part.rows.end()) continue;
+    part.rows.erase(left_out, part.rows.end());
+    part.next = next;
+    break;
+  }
+  return part;
 }
 
 std::optional<HistoryTime> HistoryReader::last_seen() {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,6 +43,14 @@ struct HourOfState {
   std::int64_t changes = 0;  // to this state
 };
 
+// Of the rows that were asked for those that fit into an answer.
+template <typename Row>
+struct HistoryPart {
+  std::vector<Row> rows;
+  // From when to ask on: before it nothing is left out. Nothing: these are all.
+  std::optional<HistoryTime> next;
+};
+
 // The picture of a change.
 struct EventPicture {
   HistoryTime at;
@@ -60,14 +69,16 @@ class HistoryReader {
   std::vector<HistoryEvent> events(const HistoryQuery& query,
                                    const std::optional<HistoryCursor>& after, std::size_t limit);
 
-  // Oldest first, of each watch: the state at `from`, which the last change up to then began, and
-  // the changes after it, at most `limit` in all. A watch that was not known before has no first
-  // one. `query.state` is not looked at.
-  std::vector<HistoryEvent> timeline(const HistoryQuery& query, std::size_t limit);
+  // Watch by watch, oldest first: the state at `from`, which the last change up to then began, and
+  // the changes after it, of all watches at most `limit`. A watch that was not known before has no
+  // first one. All watches end at the same time, `next`. `query.state` is not looked at.
+  HistoryPart<HistoryEvent> timeline(const HistoryQuery& query, std::size_t limit);
 
-  // Sums of the hours that [from, to) touches, in the order of hours. States that still last count
-  // until `known_until`. `query.state` is not looked at.
-  std::vector<HourOfState> hours(const HistoryQuery& query, HistoryTime known_until);
+  // Sums of the hours that [from, to) touches, in the order of hours: at most `limit`, but those of
+  // an hour stay together. States that still last count until `known_until`. `query.state` is not
+  // looked at.
+  HistoryPart<HourOfState> hours(const HistoryQuery& query, HistoryTime known_until,
+                                 std::size_t limit);
 
   // When the states were last known: that of the newest change, or later.
   std::optional<HistoryTime> last_seen();
@@ -89,6 +100,12 @@ class HistoryReader {
   };
 
   std::vector<Watch> watches(const std::optional<std::string>& name);
+  std::map<std::int64_t, std::string> names();
+  void clamp_to_content(const std::vector<Watch>& watches, HistoryTime known_until,
+                        HistoryQuery& whole);
+  std::vector<HourOfState> hours_of(const std::vector<Watch>& watches,
+                                    const std::map<std::int64_t, std::string>& names,
+                                    const HistoryQuery& whole, HistoryTime known_until);
   void add_rows(const Watch& watch, const HistoryQuery& query, HistoryTime known_until,
                 HourSums& hours);
 

@@ -53,6 +53,10 @@ std::string seconds_text(milliseconds time) {
 }
 std::string seconds_text(HistoryTime time) { return seconds_text(time.time_since_epoch()); }
 
+std::string seconds_or_null(const std::optional<HistoryTime>& time) {
+  return time ? seconds_text(*time) : "null";
+}
+
 std::string json_or_null(const std::optional<std::string>& text) {
   return text ? to_json(*text) : "null";
 }
@@ -136,13 +140,13 @@ std::string to_csv(const std::vector<HourOfState>& hours) {
   return csv;
 }
 
-std::string timeline_json(const HistoryQuery& query, HistoryTime known_until,
-                          const std::optional<HistoryTime>& complete_since, const char* name,
-                          const std::string& list) {
-  return fmt::format(R"({{"from":{},"to":{},"known_until":{},"complete_since":{},"{}":{}}})"
-                     "\n",
-                     seconds_text(query.from), seconds_text(query.to), seconds_text(known_until),
-                     complete_since ? seconds_text(*complete_since) : "null", name, list);
+std::string timeline_json(const TimelineHead& head, const char* name, const std::string& list) {
+  const HistoryTime known = std::min(head.known_until, head.next.value_or(head.known_until));
+  return fmt::format(
+      R"({{"from":{},"to":{},"known_until":{},"complete_since":{},"next":{},"{}":{}}})"
+      "\n",
+      seconds_text(head.from), seconds_text(head.to), seconds_text(known),
+      seconds_or_null(head.complete_since), seconds_or_null(head.next), name, list);
 }
 
 }  // namespace lookout

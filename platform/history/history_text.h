@@ -33,10 +33,17 @@ std::string to_json(const std::vector<HourOfState>& hours);
 std::string to_csv(const std::vector<HistoryEvent>& events);
 std::string to_csv(const std::vector<HourOfState>& hours);
 
-// `{"from":...,"to":...,"known_until":...,"complete_since":...,"changes":[...]}`, or "hours".
-// `list`: the array. See HistoryReader::complete_since().
-std::string timeline_json(const HistoryQuery& query, HistoryTime known_until,
-                          const std::optional<HistoryTime>& complete_since, const char* name,
-                          const std::string& list);
+// What is told of a list besides its rows.
+struct TimelineHead {
+  HistoryTime from;  // as it was asked for
+  HistoryTime to;
+  HistoryTime known_until;
+  std::optional<HistoryTime> complete_since;  // see HistoryReader::complete_since()
+  std::optional<HistoryTime> next;            // of HistoryPart
+};
+
+// `{"from":...,"to":...,"known_until":...,"complete_since":...,"next":...,"changes":[...]}`, or
+// "hours". `list`: the array. Of what ends before all is told no state is known after `next`.
+std::string timeline_json(const TimelineHead& head, const char* name, const std::string& list);
 
 }  // namespace lookout

@@ -1,9 +1,11 @@
 #include "platform/http/history_service.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <exception>
 #include <fstream>
 #include <iterator>
@@ -37,6 +39,26 @@ std::optional<std::int64_t> picture_number(std::string_view path) {
   }
   path.remove_prefix(kEvents.size() + 1);
   return parse_number<std::int64_t>(path.substr(0, path.size() - kJpeg.size()));
+}
+
+// The names of parameters that a path has.
+std::vector<std::string_view> parameters_of(const std::string& path) {
+  if (picture_number(path)) return {};
+  if (path.rfind(kTimeline, 0) == 0) return {"watch", "from", "to", "limit", "by"};
+  return {"watch", "state", "from", "to", "limit", "before"};
+}
+
+// What was meant by a parameter that is not looked at is unknown: the answer would be another one.
+std::optional<HttpResponse> parameter_refusal(const HttpRequest& request) {
+  const auto known = parameters_of(request.path);
+  for (const auto& [name, value] : request.query) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    return http_error(400, "bad_parameter",
+                      fmt::format("{} has no parameter {}: it has {}", request.path, name,
+                                  known.empty() ? "none" : fmt::to_string(fmt::join(known, ", "))),
+                      name);
+  }
+  return std::nullopt;
 }
 
 // What a request asks for, once its parameters are known to be right.
@@ -111,29 +133,59 @@ Asked parse_asked(const HttpRequest& request, std::size_t limit, HistoryTime fro
   return asked;
 }
 
-HttpResponse events_answer(HistoryReader& reader, const Asked& asked, bool csv) {
-  const auto events = reader.events(asked.query, asked.after, asked.limit);
-  const bool may_go_on = events.size() == asked.limit;
-  if (csv) return http_text("text/csv; charset=utf-8", to_csv(events));
-  const std::string next = may_go_on ? "\"" + to_text(events.back()) + "\"" : "null";
-  return http_text("application/json",
-                   fmt::format("{{\"events\":{},\"next\":{}}}\n", to_json(events), next));
+std::string seconds_of(HistoryTime time) {
+  constexpr std::int64_t kMs = 1000;
+  const std::int64_t ms = time.time_since_epoch().count();
+  return fmt::format("{}{}.{:03}", ms < 0 ? "-" : "", std::abs(ms / kMs), std::abs(ms % kMs));
 }
 
-HttpResponse timeline_answer(HistoryReader& reader, const Asked& asked, HistoryTime now, bool csv) {
-  const HistoryTime known = known_until(reader, now);
-  const auto as_json = [&](const char* name, const std::string& list) {
-    return http_text("application/json",
-                     timeline_json(asked.query, known, reader.complete_since(), name, list));
-  };
-  if (asked.by_hour) {
-    const auto hours = reader.hours(asked.query, known);
-    return csv ? http_text("text/csv; charset=utf-8", to_csv(hours))
-               : as_json("hours", to_json(hours));
+// The head of an answer that is not all tells where it goes on, also that of a table in CSV. The
+// address is relative: a proxy may have another path. `place`: "&before=..." or nothing.
+void add_next(const HttpRequest& request, const Asked& asked, const std::string& place,
+              HttpResponse& response) {
+  std::string link =
+      fmt::format("{}?from={}&to={}&limit={}", request.path.substr(request.path.rfind('/') + 1),
+                  seconds_of(asked.query.from), seconds_of(asked.query.to), asked.limit);
+  if (asked.query.watch) link += "&watch=" + with_escapes(*asked.query.watch);
+  if (asked.query.state) link += "&state=" + with_escapes(*asked.query.state);
+  if (asked.by_hour) link += "&by=hour";
+  response.headers.emplace_back("Link", "<" + link + place + R"(>; rel="next")");
+}
+
+HttpResponse events_answer(HistoryReader& reader, const HttpRequest& request, const Asked& asked,
+                           bool csv) {
+  auto events = reader.events(asked.query, asked.after, asked.limit + 1);
+  std::string next;
+  if (events.size() > asked.limit) {
+    events.pop_back();
+    next = to_text(events.back());
   }
-  const auto changes = reader.timeline(asked.query, HistoryService::kMaxRows);
-  return csv ? http_text("text/csv; charset=utf-8", to_csv(changes))
-             : as_json("changes", to_json(changes));
+  HttpResponse response =
+      csv ? http_text("text/csv; charset=utf-8", to_csv(events))
+          : http_text("application/json",
+                      fmt::format("{{\"events\":{},\"next\":{}}}\n", to_json(events),
+                                  next.empty() ? "null" : "\"" + next + "\""));
+  if (!next.empty()) add_next(request, asked, "&before=" + next, response);
+  return response;
+}
+
+HttpResponse timeline_answer(HistoryReader& reader, const HttpRequest& request, Asked asked,
+                             HistoryTime now, bool csv) {
+  const HistoryTime known = known_until(reader, now);
+  const auto answer = [&](const auto& part, const char* name) {
+    const TimelineHead head{asked.query.from, asked.query.to, known, reader.complete_since(),
+                            part.next};
+    HttpResponse response =
+        csv ? http_text("text/csv; charset=utf-8", to_csv(part.rows))
+            : http_text("application/json", timeline_json(head, name, to_json(part.rows)));
+    if (part.next) {
+      asked.query.from = *part.next;
+      add_next(request, asked, "", response);
+    }
+    return response;
+  };
+  if (asked.by_hour) return answer(reader.hours(asked.query, known, asked.limit), "hours");
+  return answer(reader.timeline(asked.query, asked.limit), "changes");
 }
 
 HttpResponse picture_answer(const HistoryReader& reader, std::int64_t number) {
@@ -181,8 +233,9 @@ HttpResponse HistoryService::answer(const HttpRequest& request) const {
   const auto now = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
   const std::string& path = request.path;
   const bool csv = ends_with(path, ".csv");
-  const bool lists_all = csv || ends_with(path, ".json");
   const bool timeline = path.rfind(kTimeline, 0) == 0;
+  const bool lists_all = timeline || csv || ends_with(path, ".json");
+  if (auto refused = parameter_refusal(request)) return std::move(*refused);
   // A list goes back as far as there is something, a timeline by a day.
   const HistoryTime from = timeline ? now - std::chrono::hours(24) : HistoryTime();
   const Asked asked = parse_asked(request, lists_all ? kMaxRows : kRows, from, now);
@@ -196,7 +249,8 @@ HttpResponse HistoryService::answer(const HttpRequest& request) const {
   try {
     HistoryReader reader(folder_);
     if (const auto number = picture_number(path)) return picture_answer(reader, *number);
-    return timeline ? timeline_answer(reader, asked, now, csv) : events_answer(reader, asked, csv);
+    return timeline ? timeline_answer(reader, request, asked, now, csv)
+                    : events_answer(reader, request, asked, csv);
   } catch (const std::exception& error) {
     return http_error(503, "no_history",
                       fmt::format("the history cannot be read: {}", error.what()));

@@ -44,6 +44,21 @@ std::string without_escapes(std::string_view text) {
   return plain;
 }
 
+std::string with_escapes(std::string_view text) {
+  std::string escaped;
+  for (const char letter : text) {
+    const bool plain = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+                       (letter >= '0' && letter <= '9') ||
+                       std::string_view("-._~").find(letter) != std::string_view::npos;
+    if (plain) {
+      escaped += letter;
+    } else {
+      escaped += fmt::format("%{:02X}", static_cast<unsigned char>(letter));
+    }
+  }
+  return escaped;
+}
+
 std::string megabytes(std::size_t bytes) {
   return fmt::format("{:.4g}", static_cast<double>(bytes) / (1 << 20));
 }

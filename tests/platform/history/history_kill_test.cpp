@@ -75,7 +75,7 @@ std::int64_t changes_in(const std::filesystem::path& folder) {
   HistoryReader reader(folder);
   const HistoryQuery all{{}, {}, kFirst, kFirst + hours(24 * 3650)};
   std::int64_t changes = 0;
-  for (const HourOfState& hour : reader.hours(all, *reader.last_seen() + seconds(1)))
+  for (const HourOfState& hour : reader.hours(all, *reader.last_seen() + seconds(1), 100'000).rows)
     changes += hour.changes;
   return changes;
 }

@@ -52,9 +52,12 @@ class HistoryStoreTest : public testing::Test {
 
   // "open 12:00 closed 12:30", of the timeline.
   std::string timeline(HistoryTime from, HistoryTime to) const {
-    HistoryReader reader(folder());
+    return text_of(HistoryReader(folder()).timeline({{}, {}, from, to}, 1000).rows);
+  }
+
+  static std::string text_of(const std::vector<HistoryEvent>& events) {
     std::string text;
-    for (const HistoryEvent& event : reader.timeline({{}, {}, from, to}, 1000)) {
+    for (const HistoryEvent& event : events) {
       if (!text.empty()) text += " ";
       const auto after = std::chrono::duration_cast<minutes>(event.at - kStart);
       text += event.watch + event.state.value_or("-") + "@" + std::to_string(after.count());
@@ -68,7 +71,7 @@ class HistoryStoreTest : public testing::Test {
     HistoryQuery query = all();
     query.from = kStart - hours(24 * 1000);
     query.to = kStart + hours(24 * 1000);
-    for (const HourOfState& hour : HistoryReader(folder()).hours(query, until)) {
+    for (const HourOfState& hour : HistoryReader(folder()).hours(query, until, 100'000).rows) {
       const auto after = std::chrono::duration_cast<hours>(hour.hour - kStart).count();
       auto& sum = sums[hour.watch + hour.state + "@" + std::to_string(after)];
       sum.first += hour.time.count();
@@ -135,6 +138,61 @@ TEST_F(HistoryStoreTest, AWindowBeginsWithTheStateThatItFinds) {
   EXPECT_EQ(timeline(kStart + minutes(10), kStart + minutes(20)), "open@10");
   EXPECT_EQ(timeline(kStart - hours(2), kStart - hours(1)), "");
   EXPECT_EQ(timeline(kStart - hours(1), kStart + minutes(11)), "closed@0 open@10");
+}
+
+// A watch with many changes must not cost another one its state.
+TEST_F(HistoryStoreTest, ATimelineOfManyChangesEndsForAllWatchesAtOneTimeAndGoesOnFromThere) {
+  HistoryStore store(folder());
+  add(store, kStart, "closed", "a");
+  add(store, kStart, "closed", "b");
+  for (int i = 1; i <= 20; ++i) {
+    add(store, kStart + minutes(i), i % 2 == 0 ? "closed" : "open", "a");
+  }
+  add(store, kStart + minutes(3), "open", "b");
+  HistoryReader reader(folder());
+  HistoryQuery query{{}, {}, kStart, kStart + hours(1)};
+  auto part = reader.timeline(query, 5);
+  EXPECT_EQ(text_of(part.rows), "aclosed@0 aopen@1 aclosed@2 aopen@3 aclosed@4 bclosed@0 bopen@3");
+  ASSERT_EQ(part.next, kStart + minutes(5));
+  query.from = *part.next;
+  part = reader.timeline(query, 100);
+  EXPECT_THAT(part.rows, SizeIs(17));
+  EXPECT_EQ(text_of({part.rows.front(), part.rows.back()}), "aopen@5 bopen@3");
+  EXPECT_EQ(part.next, std::nullopt);
+  EXPECT_EQ(reader.timeline(query, 15).next, std::nullopt) << "as many as fit";
+}
+
+TEST_F(HistoryStoreTest, HoursThatDoNotFitAreAskedForFromTheNextOneOn) {
+  HistoryStore store(folder());
+  for (int day = 0; day < 200; ++day) {
+    add(store, kStart + day * kDay, "open", "gate");
+    add(store, kStart + day * kDay + minutes(20), "closed", "gate");
+    add(store, kStart + day * kDay + minutes(30), std::nullopt, "gate");
+    add(store, kStart + day * kDay, "open", "door");
+    add(store, kStart + day * kDay + minutes(30), std::nullopt, "door");
+  }
+  const HistoryTime now = kStart + 200 * kDay;
+  while (store.purge(now, {})) {
+  }
+  HistoryReader reader(folder());
+  HistoryQuery query{{}, {}, HistoryTime(), now};
+  const auto all = reader.hours(query, now, 10'000);
+  ASSERT_THAT(all.rows, SizeIs(600));
+  EXPECT_EQ(all.next, std::nullopt);
+  std::vector<HistoryTime> hours;
+  std::optional<HistoryTime> next = query.from;
+  for (int answers = 0; next; ++answers) {
+    ASSERT_LT(answers, 200);
+    query.from = *next;
+    const auto part = reader.hours(query, now, 10);
+    ASSERT_LE(part.rows.size(), 10);
+    for (const HourOfState& row : part.rows) hours.push_back(row.hour);
+    next = part.next;
+  }
+  ASSERT_THAT(hours, SizeIs(600));
+  for (std::size_t i = 0; i < hours.size(); ++i) EXPECT_EQ(hours[i], all.rows[i].hour);
+  query.from = HistoryTime();
+  EXPECT_THAT(reader.hours(query, now, 1).rows, SizeIs(3)) << "an hour stays together";
 }
 
 TEST_F(HistoryStoreTest, HoursHaveTheTimeOfEachStateAndHowOftenItBegan) {
@@ -205,7 +263,7 @@ TEST_F(HistoryStoreTest, SumsAreKeptForTheirTime) {
   HistoryReader reader(folder());
   EXPECT_THAT(reader.events(all(), {}, 10'000), SizeIs(2 * 90 + 1));
   HistoryQuery query{{}, {}, kStart, now};
-  EXPECT_THAT(reader.hours(query, now), SizeIs(730));
+  EXPECT_THAT(reader.hours(query, now, 1000).rows, SizeIs(730));
 }
 
 TEST_F(HistoryStoreTest, ARunThatWasKilledIsEndedWhenItWasLastSeen) {

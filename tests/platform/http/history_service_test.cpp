@@ -81,6 +81,15 @@ class HistoryServiceTest : public testing::Test {
     request.query = parse_query(query);
     return HistoryService(folder_).answer(request);
   }
+  // The address after this answer; empty: it is the last one.
+  static std::string next_of(const HttpResponse& answer) {
+    for (const auto& [name, value] : answer.headers) {
+      if (name != "Link") continue;
+      EXPECT_THAT(value, testing::EndsWith(R"(>; rel="next")"));
+      return value.substr(1, value.find('>') - 1);
+    }
+    return {};
+  }
   json ask_json(const std::string& path, const std::string& query) const {
     return json::parse(*ask(path, query).body);
   }
@@ -150,6 +159,44 @@ TEST_F(HistoryServiceTest, ATimelineBeginsWithTheStateThatItFinds) {
               StartsWith("hour,watch,state,seconds,changes\n2026-11-21T12:00:00.000Z,,"));
 }
 
+// Each answer but the last one leads to the next, whatever its form, until all rows were told.
+TEST_F(HistoryServiceTest, WhatIsLeftOutIsTold) {
+  const std::string states = "to=1795266000&state=color%20bars,%20%22all%22";
+  EXPECT_EQ(next_of(ask("/api/1/events.csv", "limit=1&" + states)), "") << "there is but one";
+  for (const char* path : {"/api/1/events", "/api/1/events.csv", "/api/1/events.json"}) {
+    std::string query = "limit=1&from=1795262400&to=1795266000";
+    std::string all;
+    for (int answers = 1; !query.empty(); ++answers) {
+      ASSERT_LE(answers, 4);
+      const HttpResponse answer = ask(path, query);
+      ASSERT_EQ(answer.status, 200) << query;
+      all += *answer.body;
+      const std::string link = next_of(answer);
+      if (std::string(path) != "/api/1/events.csv") {
+        EXPECT_EQ(json::parse(*answer.body)["next"].is_null(), link.empty());
+      }
+      ASSERT_TRUE(link.empty() || "/api/1/" + link.substr(0, link.find('?')) == path) << link;
+      query = link.substr(link.empty() ? 0 : link.find('?') + 1);
+    }
+    for (const char* text : {"closed", "open", "color bars"}) EXPECT_THAT(all, HasSubstr(text));
+  }
+}
+
+TEST_F(HistoryServiceTest, ATimelineThatIsCutIsKnownUntilThereAndGoesOn) {
+  const std::string window = "from=1795262430&to=1795266000";
+  const json part = ask_json("/api/1/timeline", "limit=1&" + window);
+  ASSERT_EQ(part["changes"].size(), 2) << "the state at its beginning, and a change";
+  EXPECT_EQ(part["next"], 1795262520.0);
+  EXPECT_EQ(part["known_until"], 1795262520.0);
+  EXPECT_EQ(part["to"], 1795266000.0);
+  EXPECT_EQ(next_of(ask("/api/1/timeline.csv", "limit=1&" + window)),
+            "timeline.csv?from=1795262520.000&to=1795266000.000&limit=1");
+  EXPECT_EQ(ask_json("/api/1/timeline", window)["next"], nullptr);
+  const json hours = ask_json("/api/1/timeline", "limit=1&by=hour&" + window);
+  EXPECT_EQ(hours["hours"].size(), 3) << "an hour stays together";
+  EXPECT_EQ(hours["next"], nullptr);
+}
+
 TEST_F(HistoryServiceTest, PicturesAreThoseOfTheirChanges) {
   const HttpResponse picture = ask("/api/1/events/2.jpg");
   EXPECT_EQ(picture.status, 200);
@@ -159,10 +206,20 @@ TEST_F(HistoryServiceTest, PicturesAreThoseOfTheirChanges) {
 }
 
 TEST_F(HistoryServiceTest, WhatCannotBeMeantIsRefused) {
-  for (const char* query : {"from=yesterday", "to=", "limit=0", "limit=10001", "limit=-1",
-                            "before=7", "before=a-b", "by=day", "from=1e300", "from=nan"}) {
+  for (const char* query :
+       {"from=yesterday", "to=", "limit=0", "limit=10001", "limit=-1", "before=7", "before=a-b",
+        "by=day", "from=1e300", "from=nan", "by=hour", "wacth=gate"}) {
     EXPECT_EQ(ask("/api/1/events", query).status, 400) << query;
   }
+  for (const char* query :
+       {"by=day", "limit=0", "state=open", "by=hour&state=open", "before=7-7"}) {
+    EXPECT_EQ(ask("/api/1/timeline", query).status, 400) << query;
+  }
+  EXPECT_EQ(ask("/api/1/events/2.jpg", "watch=gate").status, 400);
+  const HttpResponse refused = ask("/api/1/timeline.csv", "state=open");
+  EXPECT_EQ(refused.error, "bad_parameter");
+  EXPECT_THAT(*refused.body, HasSubstr("/api/1/timeline.csv has no parameter state: it has watch, "
+                                       "from, to, limit, by"));
 }
 
 TEST_F(HistoryServiceTest, AHistoryThatCannotBeReadIsNotThereNow) {
