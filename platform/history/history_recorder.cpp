@@ -53,7 +53,9 @@ bool HistoryRecorder::has_store(const HistoryNow& now) {
     for (HistoryChange& change : waiting_) change.number = change.picture = 0;
     day_ = 0;
     const auto newest = store_->newest();
-    if (newest && now.wall - *newest > kLeap) purge_ = now.uptime + kDoubt;
+    if (newest && now.wall - *newest > kLeap) doubt_ = now.uptime + kDoubt;
+    purged_ = now.uptime;
+    purge_ = now.uptime + kUpkeep;  // also a run that is short removes as much as it adds
   });
 }
 
@@ -64,8 +66,8 @@ void HistoryRecorder::note_clock(const HistoryNow& now) {
   if (boot_ && std::chrono::abs(by) < kSetBy) return;
   boot_ = boot;
   if (by.count() == 0) return;
-  if (by > kLeap) purge_ = now.uptime + kDoubt;
-  if (by < -kLeap) purge_ = now.uptime;
+  if (by > kLeap) doubt_ = now.uptime + kDoubt;
+  if (by < -kLeap) doubt_ = now.uptime;
   for (HistoryChange& change : waiting_) change.at += by;
   if (store_) tried(now, [&] { store_->shift(by); });
 }
@@ -118,13 +120,23 @@ void HistoryRecorder::commit(const HistoryNow& now) {
   seen_ = now.uptime;
 }
 
+HistoryTime HistoryRecorder::retention_time(const HistoryNow& now) {
+  const milliseconds passed = now.uptime - std::exchange(purged_, now.uptime);
+  const auto pace = now.uptime < doubt_ ? 1 : kPace;
+  const auto kept_until = store_->kept_until(options_.limits);
+  if (kept_until) {
+    retention_ = std::min(now.wall, std::max(retention_, *kept_until) + pace * passed);
+  }
+  return retention_;
+}
+
 void HistoryRecorder::keep_up(const HistoryNow& now) {
   kept_up_ = now.uptime;
   if (!has_store(now)) return;
   tried(now, [&] {
     store_->trim_pictures(options_.limits);
     if (now.uptime >= purge_) {
-      const bool more = store_->purge(now.wall, options_.limits);
+      const bool more = store_->purge(retention_time(now), options_.limits);
       purge_ = now.uptime + (more ? milliseconds(kUpkeep) : milliseconds(kPurge));
     }
     if (now.uptime - seen_ < kSeen) return;

@@ -57,7 +57,16 @@ struct HistoryCounts {
 // kPause, in which changes wait unless somebody reads: a day of 1000 changes then writes less than
 // 4 MB. A full or
 // read-only disk is logged once and tried again each kRetry; meanwhile the newest kMaxWaiting
-// changes wait. No clock is read. Used by one thread at a time; nothing is thrown.
+// changes wait.
+//
+// What is too old is removed by a time that follows the wall clock, but slowly: an hour in which
+// the run looks removes at most kPace hours of what is kept, the oldest ones, and one hour on the
+// day after the clock went ahead by more than a day. So a board whose clock is a year ahead loses a
+// day of its history while it runs for a day, not 90, and then a day for each hour; starts that
+// follow each other cost nothing more. A board that was off removes what became too old at the same
+// pace, and so does one whose HistoryLimits were lowered.
+//
+// No clock is read. Used by one thread at a time; nothing is thrown.
 class HistoryRecorder {
  public:
   static constexpr std::chrono::seconds kBatch{10};
@@ -69,9 +78,10 @@ class HistoryRecorder {
   static constexpr std::chrono::hours kPurge{1};
   static constexpr std::chrono::minutes kSeen{10};  // see HistoryStore::see()
   static constexpr std::chrono::seconds kSetBy{1};  // a clock that was set, and not only slewed
-  // After the clock went ahead by more than kLeap, nothing is removed for kDoubt: it may be wrong.
+  static constexpr int kPace = 24;
+  // A clock that went ahead by more than kLeap may be wrong for kDoubt, in which the pace is 1.
   static constexpr std::chrono::hours kLeap{24};
-  static constexpr std::chrono::hours kDoubt{1};
+  static constexpr std::chrono::hours kDoubt{24};
   static constexpr std::size_t kMaxWaiting = 1000;
   static constexpr std::uintmax_t kMinFree = std::uintmax_t{200} << 20;  // bytes; else no pictures
 
@@ -96,6 +106,7 @@ class HistoryRecorder {
   void note_clock(const HistoryNow& now);
   void commit(const HistoryNow& now);
   void keep_up(const HistoryNow& now);
+  HistoryTime retention_time(const HistoryNow& now);
   bool wants_picture(HistoryTime at);
 
   const HistoryOptions options_;
@@ -106,6 +117,9 @@ class HistoryRecorder {
   std::optional<std::chrono::milliseconds> boot_;  // the wall clock's time at uptime 0
   std::chrono::milliseconds rested_{};             // from this uptime on kBurst commits may follow
   std::chrono::milliseconds purge_{};              // not before this uptime
+  std::chrono::milliseconds purged_{};             // the uptime of the last purge, or of the start
+  std::chrono::milliseconds doubt_{};              // until this uptime
+  HistoryTime retention_;                          // what is removed is too old for this time
   std::chrono::milliseconds kept_up_{};
   std::chrono::milliseconds seen_{};
   std::int64_t day_ = 0;  // since 1970, of the pictures that are counted

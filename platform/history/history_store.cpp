@@ -253,6 +253,21 @@ bool HistoryStore::purge(HistoryTime now, const HistoryLimits& limits) {
   return more;
 }
 
+// A row is too old when its state ended, which the next one tells.
+std::optional<HistoryTime> HistoryStore::kept_until(const HistoryLimits& limits) {
+  std::optional<HistoryTime> until;
+  const auto note = [&until](HistoryTime time) { until = std::min(until.value_or(time), time); };
+  for (const auto& [watch, id] : watches_) {
+    SqliteStatement second(
+        database_, "SELECT at FROM change WHERE watch = ? ORDER BY at, number LIMIT 1 OFFSET 1");
+    if (second.bind(id).step()) note(from_ms(second.integer(0)) + limits.changes);
+    SqliteStatement hour(database_, "SELECT min(hour) FROM hour WHERE watch = ?");
+    if (!hour.bind(id).step() || hour.is_null(0)) continue;
+    note(HistoryTime(std::chrono::hours(hour.integer(0))) + limits.sums);
+  }
+  return until;
+}
+
 void HistoryStore::trim_pictures(const HistoryLimits& limits) {
   if (picture_bytes_ <= limits.picture_bytes) return;
   constexpr std::int64_t kShareKept = 20;

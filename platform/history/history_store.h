@@ -75,6 +75,9 @@ class HistoryStore {
   // Removes a slice of what is too old: at most kSlice rows. Returns whether there may be more.
   bool purge(HistoryTime now, const HistoryLimits& limits);
 
+  // The last `now` for which purge() removes nothing; nothing: there is nothing to be removed ever.
+  std::optional<HistoryTime> kept_until(const HistoryLimits& limits);
+
   // Removes the oldest pictures when all are larger than the limit, until they are a twentieth
   // below it.
   void trim_pictures(const HistoryLimits& limits);
