@@ -33,6 +33,21 @@ std::optional<HistoryTime> time_before(std::string_view text, HistoryTime now) {
   return std::nullopt;
 }
 
+// mktime() alone may take either hour when one comes twice, by what it was asked before.
+std::time_t first_local_time(const std::tm& parts) {
+  std::optional<std::time_t> first;
+  for (const int is_summer : {0, 1}) {
+    std::tm there = parts;
+    there.tm_isdst = is_summer;
+    const std::time_t seconds = mktime(&there);
+    if (there.tm_isdst == is_summer) first = std::min(first.value_or(seconds), seconds);
+  }
+  if (first) return *first;
+  std::tm left_out = parts;  // in the hour in which no clock is
+  left_out.tm_isdst = -1;
+  return mktime(&left_out);
+}
+
 std::optional<HistoryTime> date(std::string text) {
   const bool is_utc = !text.empty() && text.back() == 'Z';
   if (is_utc) text.pop_back();
@@ -41,8 +56,7 @@ std::optional<HistoryTime> date(std::string text) {
     std::tm parts{};
     const char* end = strptime(text.c_str(), form, &parts);
     if (end == nullptr || *end != '\0') continue;
-    parts.tm_isdst = -1;  // whichever is in force then
-    const std::time_t seconds = is_utc ? timegm(&parts) : mktime(&parts);
+    const std::time_t seconds = is_utc ? timegm(&parts) : first_local_time(parts);
     return HistoryTime(std::chrono::seconds(seconds));
   }
   return std::nullopt;

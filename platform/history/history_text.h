@@ -13,7 +13,8 @@ namespace lookout {
 // A time as people and programs write it; nothing: it is none. Seconds since 1970
 // (1795262400.5); a date, with or without a time of day (2026-11-21, 2026-11-21T12:00,
 // 2026-11-21 12:00:30), of this machine's time zone, or of UTC with a Z behind it; or how long
-// before `now` (90s, 15min, 24h, 7d).
+// before `now` (90s, 15min, 24h, 7d). A day of the zone may have 23 or 25 hours; of an hour that
+// comes twice its first time is meant.
 std::optional<HistoryTime> parse_history_time(std::string_view text, HistoryTime now);
 
 // `2026-11-21T12:00:00.123Z`

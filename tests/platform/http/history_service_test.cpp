@@ -13,6 +13,7 @@
 #include "platform/http/http_service.h"
 #include "tests/platform/http/http_testing.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/time_zone.h"
 
 namespace lookout {
 namespace {
@@ -195,6 +196,35 @@ TEST_F(HistoryServiceTest, ATimelineThatIsCutIsKnownUntilThereAndGoesOn) {
   const json hours = ask_json("/api/1/timeline", "limit=1&by=hour&" + window);
   EXPECT_EQ(hours["hours"].size(), 3) << "an hour stays together";
   EXPECT_EQ(hours["next"], nullptr);
+}
+
+// A day of the machine's zone, on which clocks are set: 23 and 25 hours of UTC, each of them once.
+TEST_F(HistoryServiceTest, ALocalDayHasTheHoursThatItLasts) {
+  const ScopedTimeZone berlin;
+  std::filesystem::remove_all(folder_);
+  {
+    HistoryStore store(folder_);
+    HistoryChange change;
+    change.at = HistoryTime(std::chrono::hours(24 * 20'500));  // 2026-02-16
+    change.state = "open";
+    change.model = "gate.pt";
+    change.number = store.take_number();
+    store.add({change});
+    store.see(kNoon);
+  }
+  const auto expect_hours = [&](const std::string& window, std::size_t count, double first) {
+    const json hours = ask_json("/api/1/timeline", "by=hour&" + window)["hours"];
+    ASSERT_EQ(hours.size(), count);
+    double at = first;
+    for (const json& hour : hours) {
+      EXPECT_EQ(hour["at"], at);
+      EXPECT_EQ(hour["seconds"], 3600.0);
+      at += 3600;
+    }
+  };
+  expect_hours("from=2026-03-29&to=2026-03-30", 23, 1774738800);  // 2026-03-28T23:00:00Z
+  expect_hours("from=2026-10-25&to=2026-10-26", 25, 1792879200);  // 2026-10-24T22:00:00Z
+  expect_hours("from=2026-10-25T02:00&to=2026-10-25T03:00", 2, 1792886400);
 }
 
 TEST_F(HistoryServiceTest, PicturesAreThoseOfTheirChanges) {
