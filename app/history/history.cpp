@@ -40,6 +40,13 @@ std::string local_text(HistoryTime time) {
   return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(static_cast<std::time_t>(seconds)));
 }
 
+// With the zone's name, by which hours differ that come twice.
+std::string local_text_with_zone(HistoryTime time) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
+  const std::tm parts = fmt::localtime(static_cast<std::time_t>(seconds));
+  return fmt::format("{} {}", local_text(time), parts.tm_zone);
+}
+
 // "45 s", "12 min", "5 h 10 min", "3 d 4 h"
 std::string span_text(milliseconds time) {
   constexpr std::int64_t kMinute = 60;
@@ -92,7 +99,7 @@ std::string hours_as_text(const std::vector<HourOfState>& rows) {
     named.watch = hour.watch;
     named.state = hour.state;
     text +=
-        fmt::format("{}  {} {}, {} {}\n", local_text(hour.hour), state_text(named),
+        fmt::format("{}  {} {}, {} {}\n", local_text_with_zone(hour.hour), state_text(named),
                     span_text(hour.time), hour.changes, hour.changes == 1 ? "change" : "changes");
   }
   return text;

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -10,8 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "platform/history/history_store.h"
 #include "tests/support/program.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/time_zone.h"
 
 namespace lookout {
 namespace {
@@ -55,6 +58,33 @@ TEST_F(ProgramHistoryTest, ARunIsRemembered) {
       run_lookout({"history", folder_, "--show", "changes", "--format", "csv"});
   EXPECT_THAT(csv.out, HasSubstr("Z,,horizontal color bars,color bars,"));
   EXPECT_EQ(history("hours")["hours"].size(), 2);
+}
+
+// 25 hours; the one that comes twice is told apart by the zone's name.
+TEST_F(ProgramHistoryTest, ADayOnWhichClocksAreSetHasAllItsHours) {
+  const ScopedTimeZone berlin;
+  {
+    HistoryStore store(folder_);
+    HistoryChange change;
+    change.at = HistoryTime(std::chrono::hours(24 * 20'500));  // 2026-02-16
+    change.state = "open";
+    change.model = "gate.pt";
+    change.number = store.take_number();
+    store.add({change});
+    store.see(change.at + std::chrono::hours(24 * 300));
+  }
+  const auto hours = [&](const char* from, const char* to) {
+    const ProgramResult result =
+        run_lookout({"history", folder_, "--show", "hours", "--from", from, "--to", to});
+    EXPECT_EQ(result.status, 0) << result.err;
+    return result.out;
+  };
+  const std::string autumn = hours("2026-10-25", "2026-10-26");
+  EXPECT_EQ(std::count(autumn.begin(), autumn.end(), '\n'), 25);
+  EXPECT_THAT(autumn, HasSubstr("2026-10-25 02:00:00 CEST  open 1 h 0 min, 0 changes\n"
+                                "2026-10-25 02:00:00 CET  open 1 h 0 min, 0 changes\n"));
+  const std::string spring = hours("2026-03-29", "2026-03-30");
+  EXPECT_EQ(std::count(spring.begin(), spring.end(), '\n'), 23);
 }
 
 TEST_F(ProgramHistoryTest, AFolderThatCannotBeWrittenStopsNoRun) {
