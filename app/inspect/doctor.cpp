@@ -41,6 +41,7 @@
 #include "platform/system/process.h"
 #include "platform/system/service.h"
 #include "platform/system/state_folder.h"
+#include "platform/teach/opened_library.h"
 #include "platform/teach/taught_models.h"
 
 namespace lookout {
@@ -363,6 +364,8 @@ void check_taught(const RunOptions& options, const std::string& unit, const Prob
     checks.push_back({"taught", State::kNote, folder.string() + " may not be read: use sudo"});
     return;
   }
+  const std::string damaged = note_of_damaged(folder / "teach");
+  if (!damaged.empty()) checks.push_back({"taught", State::kNote, damaged});
   for (const TaughtRun& run : TaughtModelStore(models_folder_of(folder / "teach")).in_use()) {
     if (!run.problem.empty()) {
       checks.push_back(

@@ -31,6 +31,7 @@
 #include "platform/system/results_output.h"
 #include "platform/system/service.h"
 #include "platform/system/system_info.h"
+#include "platform/teach/opened_library.h"
 #include "platform/teach/teach_reporter.h"
 #include "platform/webhook/webhook_reporter.h"
 
@@ -332,12 +333,14 @@ TeachServiceOptions open_teaching(const ReporterParts& run) {
   try {
     OpenedLibrary opened = open_library(folder);
     if (!opened.damage.empty()) {
-      teach.damaged_file = (folder / kTeachFile).string() + ".damaged";
+      teach.damaged_file = opened.damaged_file.string();
       teach.damage = fmt::format(
           "what was taught before is damaged ({}): it is kept as {}, and nothing of it is shown",
           opened.damage, teach.damaged_file);
       log_warn("http.teach: {}", teach.damage);
     }
+    const std::string damaged = note_of_damaged(folder);
+    if (!damaged.empty()) log_info("http.teach: {}", damaged);
     teach.teaching = std::make_shared<Teaching>(std::move(opened.library), run.trainer);
     teach.trainer = run.trainer;
   } catch (const std::filesystem::filesystem_error& error) {

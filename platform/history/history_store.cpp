@@ -6,6 +6,8 @@
 #include <system_error>
 #include <utility>
 
+#include "platform/system/damaged_copies.h"
+
 namespace lookout {
 namespace {
 
@@ -301,8 +303,7 @@ std::optional<HistoryTime> HistoryStore::newest() {
 }
 
 void set_history_aside(const fs::path& folder) {
-  set_database_aside(folder / kHistoryFile);
-  PictureFiles(folder).set_aside();
+  set_database_aside(folder / kHistoryFile, /*most=*/1);
 }
 
 OpenedHistory open_history(const fs::path& folder) {

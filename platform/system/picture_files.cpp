@@ -51,10 +51,4 @@ void PictureFiles::remove_from(std::int64_t number) const {
   }
 }
 
-void PictureFiles::set_aside() const {
-  const fs::path aside = folder_.string() + ".damaged";
-  fs::remove_all(aside);
-  if (fs::exists(folder_)) fs::rename(folder_, aside);
-}
-
 }  // namespace lookout

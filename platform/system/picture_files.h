@@ -22,8 +22,6 @@ class PictureFiles {
   void remove(std::int64_t number) const;
   // Removes those from `number` on, which a program wrote that ended before it wrote their rows.
   void remove_from(std::int64_t number) const;
-  // Renames all to `pictures.damaged`, in place of former ones.
-  void set_aside() const;
 
  private:
   std::filesystem::path folder_;

@@ -33,11 +33,6 @@ bool SqliteError::is_damage() const {
 
 bool SqliteError::is_full() const { return (code_ & kPrimaryCode) == SQLITE_FULL; }
 
-void set_database_aside(const std::filesystem::path& file) {
-  for (const char* part : {"-shm", "-wal"}) std::filesystem::remove(file.string() + part);
-  std::filesystem::rename(file, file.string() + ".damaged");
-}
-
 SqliteDatabase::SqliteDatabase(const std::filesystem::path& file, Access access) {
   const int flags =
       access == Access::kWrite ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
@@ -56,6 +51,11 @@ SqliteDatabase::~SqliteDatabase() { sqlite3_close(db_); }
 
 void SqliteDatabase::execute(const char* sql) {
   const int code = sqlite3_exec(db_, sql, nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) fail_sqlite(db_, code);
+}
+
+void SqliteDatabase::keep_log(bool keep) {
+  const int code = sqlite3_db_config(db_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep ? 1 : 0, nullptr);
   if (code != SQLITE_OK) fail_sqlite(db_, code);
 }
 

@@ -45,6 +45,10 @@ class SqliteDatabase {
   // Runs statements that have neither values nor results.
   void execute(const char* sql);
 
+  // Whether the last user to close a database leaves its log as it is, beside it. Otherwise what
+  // the log holds is written back, and it is removed.
+  void keep_log(bool keep);
+
   // Of the last statement that changed rows.
   std::int64_t changed_rows() const;
 
@@ -53,10 +57,6 @@ class SqliteDatabase {
  private:
   sqlite3* db_ = nullptr;
 };
-
-// Renames a database file that nobody uses to `file`.damaged, in place of a former one. Throws
-// std::system_error.
-void set_database_aside(const std::filesystem::path& file);
 
 // Values are bound in the order of their places in the text. Columns count from 0.
 class SqliteStatement {

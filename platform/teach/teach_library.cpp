@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "pipeline/core/printable.h"
-#include "platform/teach/embedding_cache.h"
+#include "platform/system/damaged_copies.h"
 #include "platform/teach/watch_rules.h"
 
 namespace lookout {
@@ -120,7 +120,7 @@ TeachLibrary::TeachLibrary(const fs::path& folder, const TeachLimits& limits)
       folder_(folder),
       lock_(folder),
       pictures_(folder),
-      database_(folder / kTeachFile, SqliteDatabase::Access::kWrite) {
+      database_(checked_database(folder / kTeachFile), SqliteDatabase::Access::kWrite) {
   prepare();
   next_number_ = integer("SELECT max(seq) FROM sqlite_sequence WHERE name = 'picture'") + 1;
   pictures_.remove_from(next_number_);
@@ -128,11 +128,9 @@ TeachLibrary::TeachLibrary(const fs::path& folder, const TeachLimits& limits)
 
 // People do not press a button twice because of a power cut: each commit is synchronised.
 void TeachLibrary::prepare() {
+  check_integrity(database_);
   SqliteStatement(database_, "PRAGMA journal_mode = WAL").step();
   database_.execute("PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF");
-  SqliteStatement check(database_, "PRAGMA integrity_check(1)");
-  constexpr int kCorrupt = 11;  // SQLITE_CORRUPT
-  if (!check.step() || check.text(0) != "ok") throw SqliteError(kCorrupt, check.text(0));
   const std::int64_t schema = integer("PRAGMA user_version");
   if (schema == kTeachSchema) return;
   if (schema != 0) {
@@ -571,18 +569,6 @@ TeachUsage TeachLibrary::usage() {
     row.step();
     return TeachUsage{static_cast<std::size_t>(row.integer(0)), row.integer(1)};
   });
-}
-
-OpenedLibrary open_library(const fs::path& folder, const TeachLimits& limits) {
-  try {
-    return {std::make_unique<TeachLibrary>(folder, limits), {}};
-  } catch (const SqliteError& error) {
-    if (!error.is_damage()) throw;
-    set_database_aside(folder / kTeachFile);
-    PictureFiles(folder).set_aside();
-    EmbeddingCache::remove(folder);
-    return {std::make_unique<TeachLibrary>(folder, limits), error.what()};
-  }
 }
 
 }  // namespace lookout

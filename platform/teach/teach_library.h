@@ -191,14 +191,4 @@ class TeachLibrary {
   std::int64_t next_number_ = 1;
 };
 
-// A library, and what happened to the file that was there before.
-struct OpenedLibrary {
-  std::unique_ptr<TeachLibrary> library;
-  std::string damage;  // the file was damaged, and is now kTeachFile + ".damaged"; empty: no
-};
-
-// Opens the library. A damaged database and its pictures are renamed, in place of former ones, and
-// a new one begins. Throws as TeachLibrary.
-OpenedLibrary open_library(const std::filesystem::path& folder, const TeachLimits& limits = {});
-
 }  // namespace lookout

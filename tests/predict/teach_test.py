@@ -7,12 +7,13 @@ Needs build/host/app/lookout. Everything is on loopback.
 """
 
 import json
+import subprocess
 import sys
 import unittest
 
 sys.dont_write_bytecode = True
 
-from served import wait_for  # noqa: E402
+from served import LOOKOUT, wait_for  # noqa: E402
 from teacher import GATE, PICTURES, Teacher  # noqa: E402
 
 
@@ -126,6 +127,11 @@ class TeachTest(Teacher):
         self.assertIn("library.db.damaged", told["damage"])
         self.assertTrue(library.with_name("library.db.damaged").exists())
         self.assertEqual(sum("http.teach: what was taught before" in line for line in self.logged), 1)
+        kept = "1 damaged library is kept, "
+        self.assertEqual(sum(f"http.teach: {kept}" in line for line in self.logged), 1)
+        doctor = [LOOKOUT, "doctor", self.source, *self.options]
+        told = subprocess.run(doctor, capture_output=True, text=True, check=False).stdout
+        self.assertIn(kept, told)
         self.teach("POST", "/watches", GATE, 201)
 
     def test_without_a_folder_the_camera_goes_on(self):

@@ -12,7 +12,7 @@
 #include <random>
 #include <thread>
 
-#include "platform/teach/teach_library.h"
+#include "platform/teach/opened_library.h"
 #include "tests/support/memory_dir.h"
 
 namespace lookout {

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <limits>
 
+#include "platform/teach/opened_library.h"
 #include "tests/support/temp_dir.h"
 
 namespace lookout {
@@ -387,6 +388,58 @@ TEST_F(TeachLibraryTest, ADamagedDatabaseIsSetAside) {
   EXPECT_TRUE(exists(folder() / "library.db.damaged"));
   EXPECT_EQ(read_file(folder() / "pictures.damaged/0/1.jpg"), "work of people");
   EXPECT_FALSE(exists(folder() / "embeddings.db")) << "another picture gets the number";
+  EXPECT_EQ(opened.damaged_file, folder() / "library.db.damaged");
+}
+
+TEST_F(TeachLibraryTest, ADamagedDatabaseKeepsItsLogWhichMayHaveTheNewestLabels) {
+  library().add_watch(gate());
+  reopen();
+  add("open");
+  // As if the machine had lost its power now.
+  const auto crashed = directory_.path() / "crashed";
+  std::filesystem::copy(folder(), crashed, std::filesystem::copy_options::recursive);
+  const std::string log = read_file(crashed / "library.db-wal");
+  ASSERT_NE(log, "");
+  const auto size = file_size(crashed / kTeachFile);
+  std::ofstream(crashed / kTeachFile) << std::string(size, 'x');
+  const OpenedLibrary opened = open_library(crashed, limits_);
+  ASSERT_NE(opened.damage, "");
+  EXPECT_EQ(read_file(crashed / "library.db.damaged-wal"), log);
+}
+
+TEST_F(TeachLibraryTest, AnEmptyOrMissingDatabaseCostsNoPictures) {
+  library().add_watch(gate());
+  add("open", "work of people");
+  reopen();
+  std::filesystem::resize_file(folder() / kTeachFile, 0);
+  EXPECT_THAT(open_library(folder(), limits_).damage, HasSubstr("empty"));
+  EXPECT_EQ(read_file(folder() / "pictures.damaged/0/1.jpg"), "work of people");
+  library().add_watch(gate());
+  add("open", "more work");
+  reopen();
+  std::filesystem::remove(folder() / kTeachFile);
+  EXPECT_THAT(open_library(folder(), limits_).damage, HasSubstr("missing"));
+  EXPECT_EQ(read_file(folder() / "pictures.damaged.2/0/1.jpg"), "more work");
+}
+
+TEST_F(TeachLibraryTest, FurtherDamageCostsTheSmallestOfTheFormerCopies) {
+  EXPECT_EQ(note_of_damaged(folder()), "");
+  const auto damage = [this](const std::string& jpeg) {
+    library().add_watch(gate());
+    add("open", jpeg);
+    reopen();
+    std::ofstream(folder() / kTeachFile) << std::string(5000, 'x');
+    return open_library(folder(), limits_).damaged_file.filename();
+  };
+  const std::string most(2'000'000, '1');
+  EXPECT_EQ(damage(most), "library.db.damaged");
+  EXPECT_EQ(damage("2"), "library.db.damaged.2");
+  EXPECT_EQ(damage("33"), "library.db.damaged.3");
+  EXPECT_EQ(damage("444"), "library.db.damaged.2") << "in place of the smallest";
+  EXPECT_EQ(read_file(folder() / "pictures.damaged/0/1.jpg"), most);
+  EXPECT_EQ(read_file(folder() / "pictures.damaged.2/0/1.jpg"), "444");
+  EXPECT_EQ(read_file(folder() / "pictures.damaged.3/0/1.jpg"), "33");
+  EXPECT_THAT(note_of_damaged(folder()), HasSubstr("3 damaged libraries are kept, 2.0 MB"));
 }
 
 }  // namespace

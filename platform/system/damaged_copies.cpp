@@ -1,0 +1,111 @@
+#include "platform/system/damaged_copies.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "platform/system/paths_in.h"
+
+namespace lookout {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kCopies = 9;
+constexpr int kCorrupt = 11;                   // SQLITE_CORRUPT
+constexpr const char* kPictures = "pictures";  // the folder of PictureFiles
+constexpr std::array kDatabaseParts{"", "-wal", "-shm"};
+
+DamagedCopy copy_of(const fs::path& file, int number) {
+  const std::string end = number == 1 ? ".damaged" : ".damaged." + std::to_string(number);
+  return {file.string() + end, (file.parent_path() / kPictures).string() + end};
+}
+
+bool exists(const DamagedCopy& copy) {
+  std::error_code ignored;
+  return fs::exists(copy.database, ignored) || fs::exists(copy.pictures, ignored);
+}
+
+std::uintmax_t size_of(const fs::path& file) {
+  std::error_code error;
+  const std::uintmax_t bytes = fs::file_size(file, error);
+  return error ? 0 : bytes;
+}
+
+std::uintmax_t size_of(const DamagedCopy& copy) {
+  std::uintmax_t bytes = 0;
+  for (const char* part : kDatabaseParts) bytes += size_of(copy.database.string() + part);
+  std::error_code error;
+  fs::recursive_directory_iterator entry(copy.pictures, error);
+  for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+    std::error_code not_a_file;
+    if (entry->is_regular_file(not_a_file)) bytes += size_of(entry->path());
+  }
+  return bytes;
+}
+
+// What cannot be removed stays.
+void remove(const DamagedCopy& copy) {
+  std::error_code ignored;
+  fs::remove_all(copy.pictures, ignored);
+  for (const char* part : kDatabaseParts) fs::remove(copy.database.string() + part, ignored);
+}
+
+void rename_if_there(const fs::path& from, const fs::path& to) {
+  if (fs::exists(from)) fs::rename(from, to);
+}
+
+}  // namespace
+
+fs::path checked_database(const fs::path& file) {
+  std::error_code absent;
+  const std::uintmax_t bytes = fs::file_size(file, absent);
+  if (access((absent ? file.parent_path() : file).c_str(), W_OK) != 0) {
+    throw std::system_error(errno, std::generic_category());
+  }
+  if ((absent || bytes == 0) && !paths_in(file.parent_path() / kPictures).empty()) {
+    throw SqliteError(kCorrupt, absent ? "the file is missing" : "the file is empty");
+  }
+  return file;
+}
+
+void check_integrity(SqliteDatabase& database) {
+  database.keep_log(true);
+  SqliteStatement check(database, "PRAGMA integrity_check(1)");
+  if (!check.step() || check.text(0) != "ok") throw SqliteError(kCorrupt, check.text(0));
+  database.keep_log(false);
+}
+
+std::vector<DamagedCopy> damaged_copies(const fs::path& file) {
+  std::vector<DamagedCopy> copies;
+  for (int number = 1; number <= kCopies; ++number) {
+    DamagedCopy copy = copy_of(file, number);
+    if (!exists(copy)) continue;
+    copy.bytes = size_of(copy);
+    copies.push_back(std::move(copy));
+  }
+  return copies;
+}
+
+fs::path set_database_aside(const fs::path& file, std::size_t most) {
+  std::vector<DamagedCopy> former = damaged_copies(file);
+  std::stable_sort(
+      former.begin(), former.end(),
+      [](const DamagedCopy& one, const DamagedCopy& other) { return one.bytes > other.bytes; });
+  for (; former.size() >= most && !former.empty(); former.pop_back()) remove(former.back());
+  int number = 1;
+  while (number < kCopies && exists(copy_of(file, number))) ++number;
+  const DamagedCopy copy = copy_of(file, number);
+  for (const char* part : kDatabaseParts) {
+    rename_if_there(file.string() + part, copy.database.string() + part);
+  }
+  rename_if_there(file.parent_path() / kPictures, copy.pictures);
+  return copy.database;
+}
+
+}  // namespace lookout
