@@ -38,6 +38,10 @@ CREATE TABLE picture(number INTEGER PRIMARY KEY AUTOINCREMENT, watch INTEGER NOT
 CREATE INDEX picture_watch ON picture(watch, number);
 PRAGMA user_version = 1;
 )";
+// Until when time was counted. Libraries of before have none.
+constexpr const char* kCreateCounted =
+    "CREATE TABLE IF NOT EXISTS counted(id INTEGER PRIMARY KEY CHECK(id = 1), at INTEGER NOT NULL) "
+    "STRICT";
 
 constexpr const char* kSelectPictures =
     "SELECT p.number, w.name, p.class, c.text, p.hold, p.at, p.minute, p.brightness, p.night, "
@@ -132,13 +136,14 @@ void TeachLibrary::prepare() {
   SqliteStatement(database_, "PRAGMA journal_mode = WAL").step();
   database_.execute("PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF");
   const std::int64_t schema = integer("PRAGMA user_version");
-  if (schema == kTeachSchema) return;
+  if (schema == kTeachSchema) return database_.execute(kCreateCounted);
   if (schema != 0) {
     throw std::system_error(ENOTSUP, std::generic_category(),
                             "the library was written by another version of lookout");
   }
   SqliteTransaction transaction(database_);
   database_.execute(kCreateLibrary);
+  database_.execute(kCreateCounted);
   transaction.commit();
   sync_folder(folder_);
 }
@@ -530,8 +535,29 @@ std::vector<PictureMark> TeachLibrary::change(const std::vector<PictureMark>& ma
   });
 }
 
+// What was never counted before is as old as the newest of it.
+void TeachLibrary::count_time(const TeachTime& now) {
+  constexpr std::int64_t kMost = std::chrono::milliseconds(kMaxCounted).count();
+  const std::string last = fmt::format(
+      "SELECT coalesce((SELECT at FROM counted), (SELECT max(at) FROM (SELECT trashed AS at FROM "
+      "picture UNION ALL SELECT removed FROM watch)), {})",
+      ms_of(now));
+  const std::int64_t passed = ms_of(now) - integer(last.c_str());
+  const std::int64_t uncounted = passed - std::clamp<std::int64_t>(passed, 0, kMost);
+  SqliteTransaction transaction(database_);
+  if (uncounted != 0) {
+    for (const char* sql : {"UPDATE picture SET trashed = min(trashed + ?, ?)",
+                            "UPDATE watch SET removed = min(removed + ?, ?)"}) {
+      SqliteStatement(database_, sql).bind(uncounted).bind(ms_of(now)).run();
+    }
+  }
+  SqliteStatement(database_, "INSERT OR REPLACE INTO counted VALUES(1, ?)").bind(ms_of(now)).run();
+  transaction.commit();
+}
+
 std::size_t TeachLibrary::purge(const TeachTime& now) {
   return guarded([&] {
+    count_time(now);
     const std::int64_t before =
         ms_of(now) - std::chrono::duration_cast<std::chrono::milliseconds>(limits_.trash).count();
     SqliteStatement old(database_,

@@ -153,7 +153,12 @@ class TeachLibrary {
   // revisions that they have now.
   std::vector<PictureMark> change(const std::vector<PictureMark>& marks, const TeachTime& now);
 
-  // Removes what was thrown away long ago. Returns how many pictures that were.
+  // Removes what was thrown away long ago, a part at a time: to be called until it returns 0.
+  // Returns how many pictures that were.
+  //
+  // The clock may be wrong, a year ahead or behind. So time counts only as far as the program was
+  // seen to run, by this call once a day: kMaxCounted at most since the call before. What was
+  // thrown away moves by the rest.
   std::size_t purge(const TeachTime& now);
 
   // What there is, with what was thrown away or removed and can be restored.
@@ -164,6 +169,8 @@ class TeachLibrary {
   Contents contents();
 
   TeachUsage usage();
+  static constexpr std::chrono::hours kMaxCounted{25};
+
   const TeachLimits& limits() const { return limits_; }
 
  private:
@@ -178,6 +185,7 @@ class TeachLibrary {
   void write_watch(std::int64_t id, const TaughtWatch& watch);
   void write_classes(std::int64_t id, const std::vector<std::string>& classes);
   void make_room(const NewPicture& picture, std::int64_t bytes);
+  void count_time(const TeachTime& now);
   std::size_t remove_pictures(SqliteStatement& numbers);
   bool remove_oldest(const std::string& condition);
   void insert(const NewPicture& picture, std::int64_t number, std::int64_t bytes);

@@ -46,6 +46,7 @@ class HoldTest : public testing::Test {
   HoldTest() {
     TeachLimits limits;
     limits.free = 0;
+    limits.trash = kTrash;
     teaching_ = std::make_shared<Teaching>(
         std::make_unique<TeachLibrary>(directory_.path() / "teach", limits));
     teaching_->with_library([](TeachLibrary& library) {
@@ -88,6 +89,8 @@ class HoldTest : public testing::Test {
     }
     return std::nullopt;
   }
+
+  static constexpr std::chrono::hours kTrash{24};  // fewer than one purge counts
 
   const TempDir directory_;
   TeachNow now_{{decltype(TeachTime::at)(std::chrono::seconds(1795262400)), 780},
@@ -249,7 +252,7 @@ TEST_F(HoldTest, WhatWasThrownAwayLongAgoIsRemovedAtTheStartAndEachDay) {
   };
   take_one();
   throw_away();
-  now_.wall.at += TeachLimits().trash + std::chrono::hours(1);
+  now_.wall.at += kTrash + std::chrono::hours(1);
   reporter_->poll();
   reporter_ = nullptr;  // until its thread is done
   EXPECT_EQ(trashed(), 0U);
@@ -258,7 +261,7 @@ TEST_F(HoldTest, WhatWasThrownAwayLongAgoIsRemovedAtTheStartAndEachDay) {
   take_one();
   reporter_->poll();
   throw_away();
-  now_.wall.at += TeachLimits().trash + std::chrono::hours(1);
+  now_.wall.at += kTrash + std::chrono::hours(1);
   now_.uptime += TeachReporter::kPurge - std::chrono::hours(1);
   reporter_->poll();
   EXPECT_EQ(trashed(), 1U) << "a day has not passed";

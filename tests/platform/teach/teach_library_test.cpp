@@ -73,6 +73,13 @@ class TeachLibraryTest : public testing::Test {
     return numbers_of(library().pictures({"gate", std::move(label), trashed, 0, 100}));
   }
 
+  // As a run does from one day to another, counted from kNoon. Returns how many pictures went.
+  std::size_t purge_daily(int from, int to) {
+    std::size_t removed = 0;
+    for (int day = from; day <= to; ++day) removed += library().purge(after(hours(24 * day)));
+    return removed;
+  }
+
   const TempDir directory_;
   TeachLimits limits_;
   std::unique_ptr<TeachLibrary> library_;
@@ -198,8 +205,8 @@ TEST_F(TeachLibraryTest, ARemovedWatchComesBackWithItsPictures) {
   library().restore_watch("gate");
   EXPECT_THAT(listed("open"), ElementsAre(number));
   library().remove_watch("gate", kNoon);
-  EXPECT_EQ(library().purge(after(hours(24 * 6))), 0);
-  EXPECT_EQ(library().purge(after(hours(24 * 8))), 1);
+  EXPECT_EQ(purge_daily(0, 6), 0);
+  EXPECT_EQ(purge_daily(7, 8), 1);
   EXPECT_FALSE(exists(library().file(number)));
   library().purge(after(hours(24 * 8)));
   EXPECT_EQ(problem_of([&] { library().restore_watch("gate"); }), TeachProblem::kNoWatch);
@@ -268,11 +275,42 @@ TEST_F(TeachLibraryTest, ThrownAwayPicturesGoAfterAWeekAndTheirNumbersDoNotComeB
   library().add_watch(gate());
   const std::int64_t number = add("open");
   library().change({{number, "open", true}}, kNoon);
+  EXPECT_EQ(purge_daily(0, 6), 0);
   EXPECT_EQ(library().purge(after(hours(24 * 7) - seconds(1))), 0);
   EXPECT_EQ(library().purge(after(hours(24 * 7) + seconds(1))), 1);
   EXPECT_FALSE(exists(library().file(number)));
   reopen();
   EXPECT_EQ(add("open"), number + 1);
+}
+
+TEST_F(TeachLibraryTest, AClockThatIsAYearAheadAndBackCostsNothingThatWasThrownAway) {
+  library().add_watch(gate());
+  const std::int64_t first = add("open");
+  library().change({{first, "open", true}}, kNoon);
+  EXPECT_EQ(library().purge(kNoon), 0);
+  EXPECT_EQ(library().purge(after(hours(24 * 365))), 0) << "the clock is ahead";
+  reopen();
+  const std::int64_t second = add("open");
+  library().change({{second, "open", true}}, after(hours(24 * 365)));
+  EXPECT_EQ(purge_daily(366, 367), 0);
+  EXPECT_EQ(purge_daily(3, 5), 0) << "and right again";
+  EXPECT_THAT(listed(std::nullopt, /*trashed=*/true), ElementsAre(second, first));
+  EXPECT_EQ(purge_daily(6, 9), 2) << "that time went by all the same";
+}
+
+TEST_F(TeachLibraryTest, AClockThatIsAheadForLongRemovesWhatTheProgramSawAge) {
+  library().add_watch(gate());
+  library().change({{add("open"), "open", true}}, kNoon);
+  EXPECT_EQ(purge_daily(365, 370), 0) << "it was never purged before";
+  EXPECT_EQ(purge_daily(371, 373), 1);
+}
+
+TEST_F(TeachLibraryTest, TheTimeInWhichTheMachineIsOffDoesNotCount) {
+  library().add_watch(gate());
+  library().remove_watch("gate", kNoon);
+  purge_daily(0, 2);
+  purge_daily(90, 93);
+  EXPECT_EQ(library().restore_watch("gate").name, "gate");
 }
 
 TEST_F(TeachLibraryTest, IsBoundedAndTrashMakesRoomFirst) {
