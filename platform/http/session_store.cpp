@@ -123,20 +123,23 @@ std::string SessionStore::begin(const std::string& password_hash, Time now) {
   return id;
 }
 
+// A clock that was set back, and stays so, makes no session last.
+void SessionStore::settle(Session& session, Time now) {
+  if (session.begun <= now && session.used <= now) return session.behind.reset();
+  if (!session.behind || now < *session.behind) session.behind = now;
+  if (now - *session.behind < kNoted) return;
+  session.begun = std::min(session.begun, *session.behind);
+  session.used = std::min(session.used, *session.behind);
+}
+
 bool SessionStore::is_open(const std::string& id, const std::string& password_hash, Time now) {
   if (sessions_.empty() || password_hash.empty() || sha256(password_hash) != password_) {
     return false;
   }
   const auto session = find(id);
   if (session == sessions_.end()) return false;
-  // A clock that was set back: what lies ahead of it began now at the latest.
-  session->begun = std::min(session->begun, now);
-  session->used = std::min(session->used, now);
-  if (now - session->used > kMaxIdle || now - session->begun > kMaxAge) {
-    sessions_.erase(session);
-    save();
-    return false;
-  }
+  settle(*session, now);
+  if (now - session->used > kMaxIdle || now - session->begun > kMaxAge) return false;
   if (now - session->used >= kNoted) {
     session->used = now;
     save();

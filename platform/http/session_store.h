@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,10 @@ namespace lookout {
 // Sessions have random ids, of which the hashes alone are kept. They belong to a password: with
 // another one all of them are over. They are written to a file that a thread replaces as a whole,
 // so that they outlast the process. Used by one thread.
+//
+// The clock may be wrong, a year ahead or behind, and right again later. So a session that seems
+// too old is refused, but stays until another one needs its place; and one that seems to be of the
+// future goes on, and counts as begun when that was first seen only after kNoted of such a clock.
 class SessionStore {
  public:
   using Time = std::chrono::system_clock::time_point;
@@ -47,10 +52,12 @@ class SessionStore {
     std::string hash;  // of the id
     Time begun;
     Time used;
+    std::optional<Time> behind{};  // when the clock was first seen to be behind these
   };
 
   void read();
   void save();
+  static void settle(Session& session, Time now);
   std::vector<Session>::iterator find(const std::string& id);
 
   const std::filesystem::path file_;

@@ -68,6 +68,24 @@ TEST(SessionStore, AClockThatIsSetBackMakesNoneLast) {
   EXPECT_FALSE(store.is_open(id, kPassword, past + SessionStore::kMaxIdle + std::chrono::hours(1)));
 }
 
+TEST(SessionStore, AClockThatIsAYearAheadOrBehindAndRightAgainEndsNone) {
+  const TempDir directory;
+  const std::string file = directory / "sessions";
+  const auto year = std::chrono::hours(365 * 24);
+  std::string id;
+  {
+    SessionStore store(file);
+    id = store.begin(kPassword, kNow);
+    EXPECT_FALSE(store.is_open(id, kPassword, kNow + year));
+    store.begin(kPassword, kNow + year);  // is written
+  }
+  SessionStore store(file);
+  EXPECT_TRUE(store.is_open(id, kPassword, kNow + std::chrono::hours(1)));
+  EXPECT_TRUE(store.is_open(id, kPassword, kNow - year)) << "a board starts with an old time";
+  EXPECT_TRUE(store.is_open(id, kPassword, kNow - year + std::chrono::minutes(1)));
+  EXPECT_TRUE(store.is_open(id, kPassword, kNow + std::chrono::hours(2)));
+}
+
 TEST(SessionStore, WithTooManyTheOneUnusedForLongestIsOver) {
   SessionStore store("");
   std::vector<std::string> ids;
