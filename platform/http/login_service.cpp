@@ -67,10 +67,6 @@ bool is_password_as_typed(std::string password, const std::string& hash) {
   return is_password(password, hash);
 }
 
-std::string name_of_client(const HttpRequest& request) {
-  return request.address.empty() ? "a client of the Unix socket" : request.address;
-}
-
 }  // namespace
 
 LoginService::LoginService(HttpAccess access, LoginOptions options, bool teaches)
@@ -146,22 +142,16 @@ std::optional<HttpResponse> LoginService::refusal(const HttpRequest& request) {
 
 std::optional<HttpResponse> LoginService::guess_refusal(const HttpRequest& request) {
   const auto now = Clock::now();
-  // Clients of a Unix socket are not told apart: only all together have a limit.
-  if (const auto wait =
-          request.address.empty() ? std::nullopt : guesses_.wait(request.address, now)) {
-    if (refusals_.refuse(request.address, now)) {
-      log_warn("http: {} is refused: too many passwords came from there", request.address);
-    }
-    return http_error(429, "too_many_guesses", "too many passwords came from this address", *wait);
+  const auto refused = guesses_.refusal(request.address, now);
+  if (!refused) return std::nullopt;
+  const std::string whose = refused->of_all ? "" : request.address;
+  const std::string from = refused->of_all ? "all addresses together" : "this address";
+  if (refusals_.refuse(whose, now)) {
+    log_warn("http: {}: too many passwords came from {}",
+             refused->of_all ? "logins are refused" : whose + " is refused",
+             refused->of_all ? from : "there");
   }
-  if (const auto wait = all_guesses_.wait("", now)) {
-    if (refusals_.refuse("", now)) {
-      log_warn("http: logins are refused: too many passwords came from all addresses together");
-    }
-    return http_error(429, "too_many_guesses",
-                      "too many passwords came from all addresses together", *wait);
-  }
-  return std::nullopt;
+  return http_error(429, "too_many_guesses", "too many passwords came from " + from, refused->wait);
 }
 
 void LoginService::handle(const HttpRequest& request, const HttpRespond& respond) {
@@ -179,8 +169,8 @@ void LoginService::log_in(const HttpRequest& request, const HttpRespond& respond
   }
   const std::string hash = password_hash();
   const auto check = [this, password = *password, hash, respond,
-                      client = name_of_client(request)]() -> BackgroundWork::Deliver {
-    if (is_password_as_typed(password, hash)) return [=] { respond(logged_in(client, hash)); };
+                      address = request.address]() -> BackgroundWork::Deliver {
+    if (is_password_as_typed(password, hash)) return [=] { respond(logged_in(address, hash)); };
     // A scheme that browsers do not know: they would ask for a name and a password themselves.
     return [respond] {
       respond(with_header(http_error(401, "wrong_password", "the password is wrong"),
@@ -190,13 +180,12 @@ void LoginService::log_in(const HttpRequest& request, const HttpRespond& respond
   if (!checker_.put({check, request.gone})) {
     return respond(http_error(503, "busy", "too many passwords wait to be checked"));
   }
-  const auto now = Clock::now();
-  if (!request.address.empty()) guesses_.count(request.address, now);
-  all_guesses_.count("", now);
+  guesses_.count(request.address, Clock::now());
 }
 
-HttpResponse LoginService::logged_in(const std::string& client, const std::string& hash) {
-  log_info("http: {} logged in", client);
+HttpResponse LoginService::logged_in(const std::string& address, const std::string& hash) {
+  log_info("http: {} logged in", address.empty() ? "a client of the Unix socket" : address);
+  guesses_.note_right(address, Clock::now());
   const std::string id = sessions_.begin(hash, std::chrono::system_clock::now());
   return with_cookie(role(/*is_owner=*/true, /*has_password=*/true), id, SessionStore::kMaxAge);
 }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "platform/http/background_work.h"
+#include "platform/http/guess_limits.h"
 #include "platform/http/http_access.h"
 #include "platform/http/http_message.h"
 #include "platform/http/rate_limit.h"
@@ -26,10 +27,6 @@ struct LoginOptions {
 class LoginService {
  public:
   static constexpr std::size_t kMaxBody = 4096;
-  // Passwords of an address, and of all addresses together: right ones count, too.
-  static constexpr int kGuesses = 10;
-  static constexpr int kAllGuesses = 30;
-  static constexpr std::chrono::seconds kGuessPause{6};
   static constexpr std::size_t kMaxWaiting = 4;  // passwords that are to be checked
 
   // Throws as BackgroundWork and SessionStore.
@@ -61,7 +58,7 @@ class LoginService {
   std::optional<std::string> session_of(const HttpRequest& request);
   std::optional<HttpResponse> guess_refusal(const HttpRequest& request);
   void log_in(const HttpRequest& request, const HttpRespond& respond);
-  HttpResponse logged_in(const std::string& client, const std::string& hash);
+  HttpResponse logged_in(const std::string& address, const std::string& hash);
   std::string cookie_name() const;
   HttpResponse role(bool is_owner, bool has_password) const;
   HttpResponse with_cookie(HttpResponse response, const std::string& id,
@@ -71,8 +68,7 @@ class LoginService {
   const std::filesystem::path password_;
   const bool teaches_;
   SessionStore sessions_;
-  RateLimit guesses_{kGuesses, kGuessPause};
-  RateLimit all_guesses_{kAllGuesses, kGuessPause};
+  GuessLimits guesses_;
   RefusalLog refusals_;
   std::string last_problem_;  // of the password's file; the same one again is not logged
   BackgroundWork checker_{"password", kMaxWaiting};  // takes long, on purpose
