@@ -40,7 +40,8 @@ struct TeachServiceOptions {
 // which it came.
 class TeachService {
  public:
-  static constexpr std::size_t kMaxBody = 64 << 10;
+  // Has room for kMaxMarks marks with the longest labels, however JSON writes their characters.
+  static constexpr std::size_t kMaxBody = 384 << 10;
   static constexpr std::size_t kMaxWaiting = 32;    // requests
   static constexpr std::size_t kMaxPictures = 100;  // of an answer
   static constexpr int kThumbSide = 320;            // pixels, of the longer side

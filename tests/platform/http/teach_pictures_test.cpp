@@ -121,6 +121,23 @@ TEST_F(TeachServiceTest, PicturesAreChangedAllOrNone) {
   EXPECT_EQ(refused("PATCH", path, json({{"marks", many}}).dump()), "422 invalid");
 }
 
+TEST_F(TeachServiceTest, AsManyMarksAsAllowedMayHaveTheLongestLabels) {
+  add_gate();
+  teach("open", 1);
+  // JSON may write each character of a label so.
+  std::string label;
+  for (int i = 0; i < 100; ++i) label += "\\u0061";
+  told(200, "PATCH", "/api/1/teach/watches/gate",
+       R"({"revision":1,"classes":["open","half open",")" + std::string(100, 'a') + "\"]}");
+  std::string marks;
+  for (int i = 0; i < 500; ++i) {
+    marks += (i == 0 ? "" : ",") + (R"({"number":1,"label":")" + label) +
+             R"(","trashed":false,"revision":0})";
+  }
+  const json done = told(200, "PATCH", "/api/1/teach/pictures", "{\"marks\":[" + marks + "]}");
+  EXPECT_EQ(done["undo"].size(), 500U);
+}
+
 TEST_F(TeachServiceTest, APictureIsShownAsItIsAndSmall) {
   add_gate();
   teach("open", 1);
