@@ -10,10 +10,10 @@
 
 namespace lookout {
 
-constexpr std::size_t kMinPassword = 8;    // characters
+constexpr std::size_t kMinPassword = 10;   // characters, of a new one
 constexpr std::size_t kMaxPassword = 256;  // bytes
 
-// Why nobody should have this password, in words that follow "the password": "has fewer than 8
+// Why nobody should have this password, in words that follow "the password": "has fewer than 10
 // characters". Empty: there is no reason.
 std::string reason_against_password(std::string_view password);
 

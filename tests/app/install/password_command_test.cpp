@@ -49,8 +49,8 @@ TEST_F(PasswordCommandTest, AFileOrPipeSaysItOnce) {
 }
 
 TEST_F(PasswordCommandTest, OneThatIsShortOrTypedDifferentlyChangesNothing) {
-  expect_error(ErrorKind::kUsage, HasSubstr("fewer than 8 characters; nothing was changed"),
-               [this] { change({"1234567"}); });
+  expect_error(ErrorKind::kUsage, HasSubstr("fewer than 10 characters; nothing was changed"),
+               [this] { change({"123456789"}); });
   expect_error(ErrorKind::kUsage, HasSubstr("differ; nothing was changed"), [this] {
     change({"correct horse", "correct house"});
   });

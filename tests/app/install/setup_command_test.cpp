@@ -354,7 +354,7 @@ TEST_F(SetupTest, OnATerminalAWrongAnswerIsAskedForAgain) {
          "maybe",
          "yes"});
   for (const char* line : {"there is no camera with this number", "/dev/video9 is not there",
-                           "the broker refuses: password", "fewer than 8 characters",
+                           "the broker refuses: password", "fewer than 10 characters",
                            "the two passwords differ", "yes or no"}) {
     EXPECT_THAT(told_, HasSubstr(line));
   }

@@ -48,13 +48,13 @@ TEST(Password, OthersOfCryptAreUnderstood) {
 }
 
 TEST(Password, OneThatIsShortLongOrCannotBeTypedIsRefused) {
-  EXPECT_EQ(reason_against_password("12345678"), "");
-  EXPECT_EQ(reason_against_password("äöüßäöüß"), "");
-  EXPECT_EQ(reason_against_password("1234567"), "has fewer than 8 characters");
-  EXPECT_EQ(reason_against_password("äöüßäöü"), "has fewer than 8 characters");
+  EXPECT_EQ(reason_against_password("1234567890"), "");
+  EXPECT_EQ(reason_against_password("äöüßäöüßäö"), "");
+  EXPECT_EQ(reason_against_password("123456789"), "has fewer than 10 characters");
+  EXPECT_EQ(reason_against_password("äöüßäöüßä"), "has fewer than 10 characters");
   EXPECT_EQ(reason_against_password(std::string(256, 'a')), "");
   EXPECT_EQ(reason_against_password(std::string(257, 'a')), "has more than 256 bytes");
-  EXPECT_EQ(reason_against_password("1234567\t8"), "has a control character");
+  EXPECT_EQ(reason_against_password("123456789\t0"), "has a control character");
 }
 
 TEST(Password, TheFileIsItsOwnersAlone) {
