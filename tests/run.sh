@@ -397,6 +397,7 @@ for stage in "${stages[@]}"; do
     check /usr/bin/python3 tests/predict/decoder_test.py
     check /usr/bin/python3 tests/predict/login_test.py
     check /usr/bin/python3 tests/predict/teach_test.py
+    check /usr/bin/python3 tests/predict/bad_disk_test.py
     ;;
   mqtt)
     say 'a real broker'

@@ -28,6 +28,7 @@ class ServedTest(unittest.TestCase):
 
     source = "test://all?fps=20"
     options = ()
+    wrapper = ()  # the command that becomes the program
     stdout = subprocess.DEVNULL
     alive = "/snapshot.jpg"  # what is there as soon as the camera is
     decoders = 1  # that work at the same time
@@ -44,7 +45,7 @@ class ServedTest(unittest.TestCase):
     def start(self):
         """Returns when it has classified something."""
         self.process = subprocess.Popen(
-            [LOOKOUT, self.source, "--threads", "1", "--set", "http.address=127.0.0.1:0", *self.options],
+            [*self.wrapper, LOOKOUT, self.source, "--threads", "1", "--set", "http.address=127.0.0.1:0", *self.options],
             stdout=self.stdout, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         self.logged = []  # until the server listens
