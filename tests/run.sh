@@ -436,6 +436,7 @@ for stage in "${stages[@]}"; do
     build host --target lookout fake_camera
     check tests/page/page_test.py
     check tests/page/form_test.py
+    check tests/page/history_test.py
     check tests/page/teach_test.py
     check tests/page/taught_test.py
     check tests/page/language_test.py

@@ -400,6 +400,8 @@ HttpResponse HttpService::page(const std::string& path) const {
     content = with(std::move(content), "{{watches}}", options);  // last: a title may be anything
   } else if (path == "/") {
     content = with(std::move(content), "{{owners}}", login_ ? "may log in" : "none");
+    const bool remembers = history_.route("/api/1/timeline") != nullptr;
+    content = with(std::move(content), "{{history}}", remembers ? "kept" : "none");
   }
   return http_text(page.type, std::move(content));
 }

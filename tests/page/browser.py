@@ -167,6 +167,8 @@ PIXELS = """
 
 
 class Browser:
+    keys = Keys
+
     def __init__(self, language="en-US"):
         options = Options()
         # The window's load event comes after the first picture of a stream, and never without one.
@@ -200,10 +202,10 @@ class Browser:
         """On the element that has the focus."""
         self.driver.switch_to.active_element.send_keys(Keys.ENTER)
 
-    def look(self, script):
+    def look(self, script, *arguments):
         """What the script returns; None while a page is on its way, when none can run."""
         try:
-            return self.run(script)
+            return self.run(script, *arguments)
         except WebDriverException:
             return None
 
@@ -235,6 +237,10 @@ class Browser:
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
         media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+
+    def set_zone(self, zone):
+        """The time zone of all pages that are opened from now on."""
+        self.driver.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": zone})
 
     def find_english(self):
         """On a page that is in German."""

@@ -17,7 +17,7 @@ sys.dont_write_bytecode = True
 
 from lookout import Lookout, wait_for  # noqa: E402
 from page_test import FOLDER, PATTERN, main, with_model  # noqa: E402
-from teach_server import TeachServer  # noqa: E402
+from teach_server import DAY, TeachServer  # noqa: E402
 from teach_page import GRID, TeachPage, fill  # noqa: E402
 
 WIDTHS = (360, 1280)
@@ -129,6 +129,7 @@ class LanguageTest(TeachPage, unittest.TestCase):
         taught.taught.add_event("garage", "unknown")
         self.enter()
         self.browser.open(self.url)
+        self.show_day(DAY)
         self.find("#changes .state", "unbekannt")
 
     def test_another_language_is_chosen_and_kept(self):

@@ -36,6 +36,18 @@ def fill(taught, occasions=2):
         taught.add_picture("garage", label, scene=scene)
 
 
+# Looks at a day of the history, and tells whether it is shown.
+SHOW_DAY = """
+  const part = document.getElementById("history");
+  const day = document.getElementById("day");
+  if (!part || part.hidden) return false;
+  if (day.value === arguments[0]) return part.getAttribute("aria-busy") !== "true";
+  day.value = arguments[0];
+  day.dispatchEvent(new Event("change"));
+  return false;
+"""
+
+
 class TeachPage:
     """What a person does with the page."""
 
@@ -56,6 +68,7 @@ class TeachPage:
         super().setUp()
         self.keys = Keys
         self.browser = self.browser_module.Browser(self.language)
+        self.browser.set_zone("Etc/UTC")
         self.addCleanup(self.browser.close)
         self.actions = lambda: ActionChains(self.browser.driver)
 
@@ -85,6 +98,10 @@ class TeachPage:
         self.look_at_login(url)
         self.by_id("password").send_keys(self.owners_password + self.keys.ENTER)
         wait_for("the list", lambda: self.text("usage"))
+
+    def show_day(self, day):
+        """Of the history, on the live page."""
+        wait_for(f"the history of {day}", lambda: self.browser.look(SHOW_DAY, day))
 
     def wait_for_picture(self):
         wait_for("the picture", lambda: self.browser.run("return document.getElementById('picture').naturalWidth"))

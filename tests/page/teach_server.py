@@ -37,7 +37,8 @@ PASSWORD = "garage door"
 NONE = "_other"
 ENOUGH = 5  # pictures of a class
 ALWAYS_KEPT = 5  # of a hold; of the others, every second one is too similar
-STARTED = 1764324000  # 2025-11-28 10:00 UTC, of the first picture
+DAY = "2025-11-28"
+STARTED = 1764324000  # 10:00 UTC of that day, of the first picture
 
 
 
@@ -284,11 +285,16 @@ class Taught:
         self.events.insert(0, {**event, "previous": None, "score": 0.9, "model": "head"})
         return event["number"]
 
-    def list_events(self, query):
-        """`before` is the number of the last one that was listed."""
-        limit, before = int(query.get("limit", 200)), int(query.get("before", len(self.events) + 1))
-        listed = [event for event in self.events if event["number"] < before][:limit]
-        return {"events": listed, "next": str(listed[-1]["number"]) if len(listed) == limit else None}
+    def timeline(self, query):
+        """As HistoryReader::timeline()."""
+        begin, end = float(query["from"]), float(query["to"])
+        changes = []
+        for watch in sorted({event["watch"] for event in self.events}):
+            own = [event for event in reversed(self.events) if event["watch"] == watch]
+            changes += [event for event in own if event["at"] <= begin][-1:]
+            changes += [event for event in own if begin < event["at"] < end]
+        known = {"known_until": time.time(), "complete_since": None}
+        return {"from": begin, "to": end, **known, "changes": changes}
 
     def event(self, number):
         return next(event for event in self.events if event["number"] == number)
@@ -491,8 +497,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         sent = json.loads(body) if body else {}
         if path in ("session", "login", "logout"):
             return self.session(path, sent)
+        if path == "timeline":
+            return self.answer_json(200, server.taught.timeline(query))
         if path.startswith("events"):
-            return self.history(path, query)
+            return self.event_picture(path)
         if not self.is_owner:
             raise Refused(401, "not_logged_in", "log in first, with the password of this server")
         if found := re.fullmatch(r"teach/pictures/(\d+)\.jpg", path):
@@ -513,10 +521,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if origin != f"http://{self.headers['Host']}":
             raise Refused(403, "cross_origin", "only pages of this server may change anything")
 
-    def history(self, path, query):
+    def event_picture(self, path):
         taught = self.server.taught
-        if path == "events":
-            return self.answer_json(200, taught.list_events(query))
         number = int(re.fullmatch(r"events/(\d+)\.jpg", path)[1])
         return self.answer(200, "image/jpeg", draw(taught.event(number)["state"], False, (320, 240)))
 

@@ -17,8 +17,8 @@ sys.dont_write_bytecode = True
 import nginx  # noqa: E402
 from lookout import wait_for  # noqa: E402
 from page_test import FOLDER, main  # noqa: E402
-from teach_page import GRID, RESULT, ROI, TeachPage, fill  # noqa: E402
-from teach_server import NONE, PASSWORD, TeachServer  # noqa: E402
+from teach_page import FIND, GRID, RESULT, ROI, TeachPage, fill  # noqa: E402
+from teach_server import DAY, NONE, PASSWORD, TeachServer  # noqa: E402
 
 SCREENS = [(width, scheme) for width in (320, 360, 1280, 1920) for scheme in ("light", "dark")]
 # What each change says, and offers.
@@ -372,8 +372,15 @@ class TeachTest(TeachPage, unittest.TestCase):
     def look_at_changes(self):
         """On the live page, after a login."""
         self.enter()
+        self.look_at_them_again()
+
+    def look_at_them_again(self):
+        self.browser.run("window.isOld = true")
         self.browser.open(self.url)
-        wait_for("the changes", lambda: self.browser.look("return document.getElementById('changes')?.hidden === false"))
+        wait_for("a new page", lambda: self.browser.look("return !window.isOld"))
+        self.show_day(DAY)
+        wait_for("what an owner may say", lambda: self.browser.run(FIND, "#changes button", "This was wrong") or
+                 self.browser.run(FIND, "#changes button", "Undo"))
 
     def changes(self):
         return [change.split("\n") for change in self.browser.run(CHANGES)]
@@ -387,8 +394,9 @@ class TeachTest(TeachPage, unittest.TestCase):
         at = self.taught.event(number)["at"]
         before = len(self.taught.pictures)
         self.look_at_changes()
-        self.assertEqual([change[0] for change in self.changes()], ["closed", "closed", "open"])
+        self.assertEqual([change[0] for change in self.changes()], ["closed", "closed", "on", "open"])
         self.assertEqual(self.changes()[1][2:], [], "no picture to learn from")
+        self.assertEqual(self.changes()[2][2:], [], "it is not taught")
         self.click("#changes button", "This was wrong")
         self.assertEqual(self.changes()[0][2:], ["What was it?", "open", "none of them", "Cancel"])
         self.click("#changes button", "Cancel")
@@ -429,7 +437,7 @@ class TeachTest(TeachPage, unittest.TestCase):
         self.click("#changes button", "open")
         corrected = "Corrected: it was “open”. Its picture is kept to learn from."
         self.find("#changes [role=status]", corrected)
-        self.browser.open(self.url)
+        self.look_at_them_again()
         self.find("#changes [role=status]", corrected)
         changes = self.changes()
         self.assertEqual(changes[0][2:], [corrected, "Undo", "Its pictures"])
@@ -437,19 +445,19 @@ class TeachTest(TeachPage, unittest.TestCase):
         kept = self.taught.pictures[len(self.taught.pictures)]
         kept["label"] = NONE  # as somebody else tells it among the pictures
         kept["revision"] += 1
-        self.browser.open(self.url)
+        self.look_at_them_again()
         self.find("#changes [role=status]", corrected.replace("open", "none of them"))
         self.click("#changes button", "Undo")
         self.find("#changes [role=status]", "Undone.")
-        self.browser.open(self.url)
+        self.look_at_them_again()
         self.find("#changes button", "This was wrong")
         self.assertEqual([change[2:] for change in self.changes()], [["This was wrong"]] * 3)
 
     def test_changes_tell_how_long_and_older_ones_come_when_asked_for(self):
         fill(self.taught)
         for number in range(23):
+            self.taught.now += 60
             self.taught.add_event("garage", ("open", "closed")[number % 2])
-            self.taught.add_event("lamp", "on")  # is not taught
         with self.server.lock:
             self.taught.now += 3 * 60
             self.taught.add_event("garage", "closed")
@@ -459,9 +467,9 @@ class TeachTest(TeachPage, unittest.TestCase):
         changes = self.changes()
         self.assertEqual([change[0] for change in changes], ["unknown", "closed"] + ["open", "closed"] * 4)
         # Seconds where they tell changes of a minute apart, or the minute says nothing.
-        self.assertRegex(changes[0][1], r"^Garage door, since .* \(\d+\sdays so far\)$")
-        self.assertRegex(changes[1][1], r":\d\d:\d\d – \d\d:\d\d:\d\d \(30\ss\)$")
-        self.assertRegex(changes[3][1], r"^Garage door, \w+, \w+ \d+, \d\d:\d\d – \d\d:\d\d \(2\smin\)$")
+        self.assertRegex(changes[0][1], r"^Garage door, from \d\d:\d\d:\d\d on \(longer than \d\d\sh(\s\d+\smin)?\)$")
+        self.assertRegex(changes[1][1], r"^Garage door, \d\d:\d\d:\d\d – \d\d:\d\d:\d\d \(30\ss\)$")
+        self.assertRegex(changes[3][1], r"^Garage door, \d\d:\d\d – \d\d:\d\d \(2\smin\)$")
         self.click("#changes button", "Older changes")
         wait_for("older ones", lambda: len(self.changes()) == 20)
         self.click("#changes button", "Older changes")
@@ -525,13 +533,24 @@ class TeachTest(TeachPage, unittest.TestCase):
         self.taught.interval = (0.1, 0.03)
         self.assertNotIn("Hold the classes again", self.train()["figures"])
 
-    def test_guests_see_no_changes(self):
+    def test_guests_see_the_changes_and_say_nothing(self):
         fill(self.taught)
         self.taught.add_event("garage", "open")
+        self.taught.add_event("lamp", "on")
         self.browser.open(self.url)
         wait_for("the way in", lambda: self.text("session") == "Log in")
-        self.assertEqual(self.changes(), [])
-        self.assertFalse(self.by_id("changes").is_displayed())
+        self.show_day(DAY)
+        self.assertEqual([[change[0], *change[2:]] for change in self.changes()], [["on"], ["open"]])
+        self.assertTrue(self.by_id("history").is_displayed())
+
+    def test_who_is_logged_out_meanwhile_sees_the_changes_and_says_nothing(self):
+        fill(self.taught)
+        self.taught.add_event("garage", "open")
+        self.look_at_changes()
+        self.server.open_session = False
+        self.click("button", "Today")
+        self.show_day(DAY)
+        wait_for("the change alone", lambda: [change[2:] for change in self.changes()] == [[]])
 
     def look_at(self, name):
         """At all widths and in both schemes: nothing is wider than the screen, and axe finds no fault."""
@@ -567,6 +586,7 @@ class TeachTest(TeachPage, unittest.TestCase):
         self.taught.add_event("garage", "open")
         self.taught.add_event("garage", "closed")
         self.browser.open(self.url)
+        self.show_day(DAY)
         self.click("#changes button", "This was wrong")
         self.look_at("changes")
         self.expect_no_message()

@@ -10,7 +10,7 @@ import re
 import unittest
 
 PAGES = pathlib.Path(__file__).resolve().parents[2] / "platform/http/pages"
-SCRIPTS = sorted(PAGES.glob("*.js"))
+SCRIPTS = sorted([*PAGES.glob("*.js"), *PAGES.glob("history/*.js")])
 HTML = sorted(PAGES.glob("*.html"))
 LANGUAGES = sorted(PAGES.glob("words/*.js"))
 MARK = "data-word"

@@ -3,9 +3,10 @@
 // A browser opens at most six connections to a host, for all of its tabs together, and each page
 // needs two of them all the time. A hidden page closes both, and opens them when it is shown.
 
-import {showChanges} from "./changes.js";
+import {listenToChanges} from "./history/changes.js";
 import {addCounts, addSample, drawChart, figures, inShort, kNoRates} from "./chart.js";
 import {$, clock, create, percent, put} from "./elements.js";
+import {closeHistory, drawHistory, noteChange, openHistory} from "./history/history.js";
 import {drawInvitation, showInvitation} from "./invitation.js";
 import {translatePage, words} from "./language.js";
 import {LivePicture} from "./picture.js";
@@ -224,10 +225,12 @@ const handlers = {
     setFact("model", [...new Set(list.map(({model}) => model))].join(", "));
     region.draw();
     drawInvitation();
+    drawHistory();
     if (link.asked) link.askAbout();
   },
   state(line) {
     showNamesOf(line);
+    noteChange();
     if (hasNames()) {
       takeWatchState(line);
       return;
@@ -342,6 +345,7 @@ const link = {
     this.events = null;
     this.begin = 0;
     picture.close();
+    closeHistory();
   },
 
   opened() {
@@ -352,6 +356,7 @@ const link = {
     document.body.dataset.link = "live";
     showNotice();
     picture.open();
+    openHistory();
   },
 
   lost(reason = "") {
@@ -408,6 +413,6 @@ onChoice(() => drawPredictions(chosenResults()));
 setInterval(() => link.tick(), 1000);
 link.open();
 showLink($("session")).then((session) => {
-  showChanges(session);
+  listenToChanges(session);
   showInvitation(session);
 });

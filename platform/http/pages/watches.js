@@ -15,6 +15,9 @@ export const hasNames = () => watches.size > 0;
 // Of the watch that is chosen; empty before they came.
 export const chosenResults = () => watches.get(chosen)?.results ?? [];
 
+// Nothing: there is none of that name.
+export const titleOfWatch = (name) => watches.get(name)?.title;
+
 // `call`: when another one is chosen.
 export function onChoice(call) {
   changed = call;

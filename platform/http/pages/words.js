@@ -4,7 +4,7 @@ import {locale, words} from "./language.js";
 
 export const kNone = "_other";  // the label of what is none of the classes
 
-const kUnknown = "unknown";  // the label of what is like nothing that a model was taught
+export const kUnknown = "unknown";  // the label of what is like nothing that a model was taught
 
 // Of a state or a prediction.
 export const stateText = (label) => label === kUnknown ? words.unknown : label;
@@ -28,6 +28,11 @@ const kClockExactly = dateFormat(kSecond);
 
 export const when = (time) => kWhen.format(new Date(time));
 
+const kWholeDay = dateFormat({dateStyle: "full"});
+export const dayText = (time) => kWholeDay.format(time);
+
+export const clockText = (time) => kClock.format(new Date(time));
+
 // A duration, in one unit.
 export function lasting(seconds) {
   if (seconds < 120) return `${Math.floor(seconds)} s`;
@@ -36,20 +41,31 @@ export function lasting(seconds) {
   return words.days(Math.floor(seconds / 86400));
 }
 
-// From when to when a state lasted. `until` null: it lasts. `isExact`: with seconds.
-export function spanText({at, until}, isExact) {
+// A duration, in hours and minutes where it has such.
+export function longText(time) {
+  const seconds = Math.round(time);
+  const minutes = Math.floor(seconds / 60) % 60;
+  if (seconds < 3600 || seconds >= 172800) return lasting(seconds);
+  const hours = `${Math.floor(seconds / 3600)} h`;
+  return minutes > 0 ? `${hours} ${minutes} min` : hours;
+}
+
+// From when to when a state lasted that began on the day that is looked at, in seconds since 1970.
+// `until` null: it still lasted at `known`; `isOver`: it is not the present one. `isExact`: with
+// seconds.
+export function spanText({at, until, known, isOver}, isExact) {
   const begin = new Date(at * 1000);
-  const seconds = (until ?? Math.max(at, Date.now() / 1000)) - at;
-  const long = lasting(seconds).replaceAll(" ", "\u00a0");
+  const long = longText(Math.max(0, (until ?? known) - at)).replaceAll(" ", "\u00a0");
   if (until === null) {
-    return words.lastsSince((isExact ? kWhenExactly : kWhen).format(begin), long);
+    const from = (isExact ? kClockExactly : kClock).format(begin);
+    return isOver ? words.lastedLonger(from, long) : words.lastsSince(from, long);
   }
   const end = new Date(until * 1000);
   const isShown = isExact || kWhen.format(begin) === kWhen.format(end);
-  const day = isShown ? kWhenExactly : kWhen;
   const clock = isShown ? kClockExactly : kClock;
-  const last = begin.toDateString() === end.toDateString() ? clock : day;
-  return words.lasted(day.format(begin), last.format(end), long);
+  const last = begin.toDateString() === end.toDateString() ? clock :
+      isShown ? kWhenExactly : kWhen;
+  return words.lasted(clock.format(begin), last.format(end), long);
 }
 
 export const titleOf = ({name, title}) => title || name;

@@ -2,8 +2,11 @@
 
 import {$, put} from "./elements.js";
 
-export function zoom(number, text) {
-  $("zoomed").src = `api/1/teach/pictures/${number}.jpg`;
+export function zoomPicture(source, text) {
+  $("zoomed").src = source;
   put("zoom-text", text);
   $("zoom").showModal();
 }
+
+// Of what is taught.
+export const zoom = (number, text) => zoomPicture(`api/1/teach/pictures/${number}.jpg`, text);

@@ -1,6 +1,7 @@
 // The texts of all pages in German, as words/en.js has them in English.
 
 const pictures = (count) => `${count} ${count === 1 ? "Bild" : "Bilder"}`;
+const times = (count) => count === 1 ? "einmal" : `${count}-mal`;
 const withPictures = (count) => `${count} ${count === 1 ? "Bild" : "Bildern"}`;
 
 export const words = {
@@ -167,13 +168,31 @@ export const words = {
     `Keine Antwort vom Server seit ${time}. Diese Seite versucht es weiter.`,
   tokenWanted: "Der Server verlangt sein Token. Diese Seite neu laden.",
 
+  history: "Verlauf",
+  day: "Tag",
+  dayBefore: "Tag davor",
+  dayAfter: "Tag danach",
+  today: "Heute",
+  isToday: (date) => `${date} (heute)`,
+  asCsv: "CSV",
+  bar: "Die Zustände des Tages als Balken; ihre Summen stehen in der Liste darunter",
+  barOf: (title) =>
+    `${title}: die Zustände des Tages als Balken; ihre Summen stehen in der Liste darunter`,
+  sumOfState: (label, long, count) => `${label} ${long}, ${times(count)}`,
+  sumOfOthers: (count, long) => `${count} ${count === 1 ? "anderer" : "andere"} ${long}`,
+  sumNotWatched: (long) => `nicht beobachtet ${long}`,
+  nothingOfThisDay: "Über diesen Tag ist nichts bekannt.",
+  tooManyChanges: "Es gibt mehr Änderungen, als hier gezeigt werden können.",
+  changesNotKept: "Die Änderungen dieser Zeit sind nicht mehr gespeichert.",
   changes: "Änderungen",
+  noChanges: "Keine Änderung an diesem Tag",
   pictureOfChange: "Das Bild dieser Änderung",
   wasWrong: "Das war falsch",
   whatWasIt: "Was war es?",
   correctedAs: (label) => `Berichtigt: Es war „${label}“. Aus dem Bild wird gelernt.`,
   itsPictures: "Bilder der Beobachtung",
   lasted: (from, to, long) => `${from} – ${to} (${long})`,
+  lastedLonger: (from, long) => `ab ${from} (länger als ${long})`,
   lastsSince: (from, long) => `seit ${from} (bisher ${long})`,
   olderChanges: "Ältere Änderungen",
 

@@ -2,6 +2,7 @@
 // backticks is code. A text with figures or names is a function of them.
 
 const pictures = (count) => `${count} ${count === 1 ? "picture" : "pictures"}`;
+const times = (count) => count === 1 ? "once" : `${count} times`;
 
 export const words = {
   // All pages.
@@ -162,13 +163,30 @@ export const words = {
   noAnswerSince: (time) => `No answer from the server since ${time}. This page keeps trying.`,
   tokenWanted: "The server asks for its token. Load this page again.",
 
+  history: "History",
+  day: "Day",
+  dayBefore: "Day before",
+  dayAfter: "Day after",
+  today: "Today",
+  isToday: (date) => `${date} (today)`,
+  asCsv: "CSV",
+  bar: "The states of the day as a bar; the list below has their sums",
+  barOf: (title) => `${title}: the states of the day as a bar; the list below has their sums`,
+  sumOfState: (label, long, count) => `${label} ${long}, ${times(count)}`,
+  sumOfOthers: (count, long) => `${count} ${count === 1 ? "other" : "others"} ${long}`,
+  sumNotWatched: (long) => `not watched ${long}`,
+  nothingOfThisDay: "Nothing is known of this day.",
+  tooManyChanges: "There are more changes than can be shown.",
+  changesNotKept: "Changes of this time are no longer kept.",
   changes: "Changes",
+  noChanges: "No change on this day",
   pictureOfChange: "The picture of this change",
   wasWrong: "This was wrong",
   whatWasIt: "What was it?",
   correctedAs: (label) => `Corrected: it was “${label}”. Its picture is kept to learn from.`,
   itsPictures: "Its pictures",
   lasted: (from, to, long) => `${from} – ${to} (${long})`,
+  lastedLonger: (from, long) => `from ${from} on (longer than ${long})`,
   lastsSince: (from, long) => `since ${from} (${long} so far)`,
   olderChanges: "Older changes",
 

@@ -1,0 +1,198 @@
+// The history on the live page: a day that is chosen, as a bar of each watch and a list of changes.
+
+import {ask, Refusal} from "../api.js";
+import {showChanges} from "./changes.js";
+import {drawBars} from "./day_bars.js";
+import {$, put} from "../elements.js";
+import {words} from "../language.js";
+import {titleOfWatch} from "../watches.js";
+import {dayText} from "../words.js";
+
+// The history has a change ten seconds after it; what waited longer is written when it is asked.
+const kWrittenMs = 11000;
+const kAskSoonMs = 2000;
+const kAskMs = 60000;  // so that the bar of today grows
+const kMost = 10000;  // changes of an answer
+
+let isOpen = false;  // the page is seen, and the server is there
+let chosen = null;  // the midnight at which the day begins; null: today, also when it ends
+let shown = null;  // what is shown: its `day`, and the last answer
+let asked = 0;  // the number of the last question
+let news = 0;  // performance.now() of the last change
+let timer = 0;
+let due = 0;  // performance.now() of the next question
+
+// The midnight that many days later.
+const dayAt = (date, by = 0) => new Date(date.getFullYear(), date.getMonth(), date.getDate() + by);
+const today = () => dayAt(new Date());
+const day = () => chosen ?? today();
+const seconds = (date) => date.getTime() / 1000;
+
+// As `<input type="date">` has it.
+function dateOf(date) {
+  const parts = [date.getMonth() + 1, date.getDate()].map((part) => String(part).padStart(2, "0"));
+  return [String(date.getFullYear()).padStart(4, "0"), ...parts].join("-");
+}
+
+// ---- what is shown ----
+
+function drawDays() {
+  const date = day();
+  const isToday = seconds(date) >= seconds(today());
+  $("day").max = dateOf(today());
+  if ($("day").value !== dateOf(date)) $("day").value = dateOf(date);
+  // They keep the focus.
+  for (const id of ["day-after", "today"]) $(id).setAttribute("aria-disabled", String(isToday));
+  put("day-said", isToday ? words.isToday(dayText(date)) : dayText(date));
+  const [from, to] = [date, dayAt(date, 1)].map(seconds);
+  $("history-csv").href = `api/1/timeline.csv?from=${from}&to=${to}`;
+  $("history-csv").download = `history-${dateOf(date)}.csv`;
+}
+
+// The changes of each watch, oldest first.
+function byWatch(changes) {
+  const watches = new Map();
+  for (const change of changes) {
+    if (!watches.has(change.watch)) watches.set(change.watch, []);
+    watches.get(change.watch).push(change);
+  }
+  return watches;
+}
+
+function noteOf({changes, complete_since: since}, from) {
+  if (changes.length >= kMost) return words.tooManyChanges;
+  return since !== null && from < since ? words.changesNotKept : "";
+}
+
+// The name of a watch that is gone is all that is known of it.
+function titleOfBar(name, isOnly) {
+  if (name === "") return isOnly ? "" : words.camera;
+  return titleOfWatch(name) ?? name;
+}
+
+function draw(isOtherDay = false) {
+  const {answer, from, to} = shown;
+  const known = answer.known_until;
+  const watches = byWatch(answer.changes);
+  const bars = [...watches].map(
+      ([name, rows]) => ({title: titleOfBar(name, watches.size === 1), rows}));
+  drawBars($("day-bars"), bars, {from, to, known});
+  const isOver = known > answer.to;
+  const list = bars.flatMap(({rows}) => rows.map((change, i) => ({
+    ...change, isOver, until: rows[i + 1]?.at ?? null, known: Math.min(known, answer.to),
+  })));
+  const wanted = list.filter(({at, state}) => state !== null && at >= from && at < to);
+  wanted.sort((a, b) => b.at - a.at || b.number - a.number);
+  put("history-note", noteOf(answer, from));
+  $("history").setAttribute("aria-busy", "false");
+  $("history").hidden = false;
+  return showChanges(wanted, isOtherDay, titleOfWatch);
+}
+
+// ---- what the server knows ----
+
+// How long a state lasted that began on the day is known a day behind it.
+async function read() {
+  const number = ++asked;
+  const date = day();
+  const [from, to, end] = [date, dayAt(date, 1), dayAt(date, 2)].map(seconds);
+  drawDays();
+  $("history").setAttribute("aria-busy", String(shown?.from !== from));
+  const answer = await ask("GET", `timeline?from=${from}&to=${end}`);
+  if (number !== asked) return;
+  const isOtherDay = shown?.from !== from;
+  shown = {answer, from, to};
+  await draw(isOtherDay);
+}
+
+function showProblem({status, message}) {
+  // Nobody is logged in any more, or the server has been started without a history.
+  if (status === 401 || status === 404) {
+    $("history").hidden = true;
+    isOpen = false;
+    return;
+  }
+  put("history-note", message);
+  $("history").setAttribute("aria-busy", "false");
+  if (shown?.from === seconds(day())) return;
+  shown = null;
+  $("day-bars").replaceChildren();
+  showChanges([], true, titleOfWatch);
+}
+
+function lookIn(milliseconds) {
+  const time = performance.now() + milliseconds;
+  if (timer !== 0 && due <= time) return;
+  clearTimeout(timer);
+  due = time;
+  timer = setTimeout(look, milliseconds);
+}
+
+async function look() {
+  clearTimeout(timer);
+  timer = 0;
+  const number = asked + 1;
+  try {
+    await read();
+  } catch (refusal) {
+    if (!(refusal instanceof Refusal)) throw refusal;
+    if (number === asked) showProblem(refusal);
+  }
+  if (!isOpen || seconds(day()) < seconds(today())) return;
+  const written = news + kWrittenMs - performance.now();
+  lookIn(written > -kAskSoonMs ? Math.max(kAskSoonMs, written) : kAskMs);
+}
+
+// A state changed. What waits in the server is written when somebody asks, and read by the next
+// question.
+export function noteChange() {
+  news = performance.now();
+  if (isOpen && chosen === null) lookIn(kWrittenMs);
+}
+
+// The watches have other titles.
+export function drawHistory() {
+  if (shown) draw();
+}
+
+// The server is there, and the page is seen. One without a history is not asked.
+export function openHistory() {
+  if ($("history").dataset.kept === "none") return;
+  isOpen = true;
+  news = performance.now() - kWrittenMs;
+  look();
+}
+
+// Asks nothing any more.
+export function closeHistory() {
+  isOpen = false;
+  clearTimeout(timer);
+  timer = 0;
+}
+
+// ---- the day ----
+
+function choose(date) {
+  chosen = seconds(date) < seconds(today()) ? date : null;
+  look();
+}
+
+const step = (by) => choose(dayAt(day(), by));
+
+$("day-before").addEventListener("click", () => step(-1));
+$("day-after").addEventListener("click", () => step(1));
+$("today").addEventListener("click", () => choose(today()));
+$("day").addEventListener("change", () => {
+  const date = new Date(`${$("day").value}T00:00`);
+  // While one is typed, its year may be in the first century.
+  if (date.getFullYear() >= 2000) choose(dayAt(date));
+});
+$("days").addEventListener("keydown", (event) => {
+  const {key, target} = event;
+  if (target === $("day") || event.altKey || event.ctrlKey || event.metaKey) return;
+  if (key === "ArrowLeft") step(-1);
+  else if (key === "ArrowRight") step(1);
+  else if (key === "End") choose(today());
+  else return;
+  event.preventDefault();
+});
