@@ -143,10 +143,10 @@ std::unique_ptr<Reporter> make_result_reporter(const ReporterParts& run, const O
 }
 
 // Commands and pictures. Null when the options ask for neither.
-std::unique_ptr<Reporter> make_change_reporter(const ReporterParts& run, const OpenWatch& watch) {
+std::unique_ptr<Reporter> make_change_reporter(const ReporterParts& run, const OpenWatch& watch,
+                                               std::shared_ptr<SnapshotWatches> snapshot_watches) {
   const EventOptions& events = watch.watch.options.events;
   const RunInfo& info = run.info;
-  const std::string pictures = watch.info ? info.camera + "." + watch.info->name : info.camera;
   if (events.snapshot_when == SnapshotWhen::kChange &&
       events.unsure_below != EventOptions().unsure_below) {
     log_warn("events.unsure-below does nothing unless events.snapshot-when is unsure or both");
@@ -160,8 +160,8 @@ std::unique_ptr<Reporter> make_change_reporter(const ReporterParts& run, const O
       trigger.unsure_below = static_cast<float>(events.unsure_below);
     }
     snapshots = std::make_unique<SnapshotReporter>(
-        SnapshotFolder(events.snapshot_on_change, pictures,
-                       events.snapshot_limit / run.watches.size()),
+        SnapshotFolder(events.snapshot_on_change, info.camera, events.snapshot_limit,
+                       {watch.watch.name, std::move(snapshot_watches)}),
         events.snapshot_cooldown, trigger);
   }
   if (events.on_change.empty()) return snapshots;
@@ -178,13 +178,12 @@ std::string result_key(const ReporterParts& run, const OpenWatch& watch) {
 }
 
 // What make_change_reporter() takes.
-std::string change_key(const ReporterParts& run, const OpenWatch& watch) {
+std::string change_key(const ReporterParts& /*run*/, const OpenWatch& watch) {
   const EventOptions& events = watch.watch.options.events;
   return fmt::format("changes {} {} {} {} {} {} {} {}", watch.watch.name,
                      fmt::join(events.on_change, "\n"), events.on_change_timeout.count(),
                      events.snapshot_on_change, static_cast<int>(events.snapshot_when),
-                     events.unsure_below, events.snapshot_cooldown.count(),
-                     events.snapshot_limit / run.watches.size());
+                     events.unsure_below, events.snapshot_cooldown.count(), events.snapshot_limit);
 }
 
 // Pixels of the history's pictures where these may be taught: a region of a third of the picture
@@ -437,28 +436,34 @@ ResultOutput::ResultOutput(bool live, std::atomic<bool>& stop)
       terminal(results_fd(), lines) {}
 
 std::vector<std::shared_ptr<Reporter>> make_watch_reporters(const ReporterParts& run,
-                                                            WatchReporters& made) {
-  std::vector<std::shared_ptr<Reporter>> reporters;
-  if (run.info.source.empty()) return reporters;
+                                                            WatchReporters& reporters) {
+  std::vector<std::shared_ptr<Reporter>> all;
+  if (run.info.source.empty()) return all;
   struct Kind {
     std::string (*key)(const ReporterParts& run, const OpenWatch& watch);
-    std::unique_ptr<Reporter> (*make)(const ReporterParts& run, const OpenWatch& watch);
+    std::function<std::unique_ptr<Reporter>(const ReporterParts& run, const OpenWatch& watch)> make;
   };
-  WatchReporters now;
+  const auto make_change = [&reporters](const ReporterParts& parts, const OpenWatch& watch) {
+    return make_change_reporter(parts, watch, reporters.snapshots);
+  };
+  WatchReporters now{{}, reporters.snapshots};
   for (const auto& [key_of, make] :
-       {Kind{result_key, make_result_reporter}, Kind{change_key, make_change_reporter}}) {
+       {Kind{result_key, make_result_reporter}, Kind{change_key, make_change}}) {
     for (const OpenWatch& watch : run.watches) {
       const bool leads = &watch == &run.watches.front();
       const std::string key = key_of(run, watch) + (leads ? " leads" : "");
-      const auto found = made.find(key);
+      const auto found = reporters.made.find(key);
       std::shared_ptr<Reporter> reporter =
-          found != made.end() ? found->second : for_watch(watch, leads, make(run, watch));
-      now[key] = reporter;
-      if (reporter) reporters.push_back(std::move(reporter));
+          found != reporters.made.end() ? found->second : for_watch(watch, leads, make(run, watch));
+      now.made[key] = reporter;
+      if (reporter) all.push_back(std::move(reporter));
     }
   }
-  made = std::move(now);
-  return reporters;
+  reporters = std::move(now);
+  std::vector<std::string> names;
+  for (const OpenWatch& watch : run.watches) names.push_back(watch.watch.name);
+  reporters.snapshots->set(names);
+  return all;
 }
 
 RunReporters make_reporters(const ReporterParts& run) {

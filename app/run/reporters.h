@@ -19,6 +19,7 @@
 #include "pipeline/results/run_info.h"
 #include "pipeline/run/picture_queue.h"
 #include "platform/overlay/overlay_reporter.h"
+#include "platform/reporters/snapshot_reporter.h"
 #include "platform/reporters/terminal.h"
 #include "platform/system/non_blocking_writer.h"
 #include "platform/teach/teach_trainer.h"
@@ -59,14 +60,18 @@ struct RunReporters {
   bool take_pictures = false;          // one of them gives pictures of clients to the queue
 };
 
-// Reporters of the plans, by what they were made from.
-using WatchReporters = std::map<std::string, std::shared_ptr<Reporter>>;
+// Reporters of the plans.
+struct WatchReporters {
+  std::map<std::string, std::shared_ptr<Reporter>> made;  // by what they were made from
+  std::shared_ptr<SnapshotWatches> snapshots = std::make_shared<SnapshotWatches>();
+};
 
 // Makes the reporters of a plan, which know one watch each: what is printed of it, its commands and
-// pictures. Those in `made` whose options are the same are taken again; then `made` has these.
-// Call it before make_reporters(). Throws Error when a folder cannot be used.
+// pictures. Those in `reporters` whose options are the same are taken again, with what they do just
+// then; then `reporters` has these. Call it before make_reporters(). Throws Error when a folder
+// cannot be used.
 std::vector<std::shared_ptr<Reporter>> make_watch_reporters(const ReporterParts& run,
-                                                            WatchReporters& made);
+                                                            WatchReporters& reporters);
 
 // Makes the other reporters that the options ask for. Throws Error when a folder, a window or an
 // address cannot be used, or when there is neither a source nor an HTTP server.

@@ -51,11 +51,21 @@ std::uint32_t hash(std::string_view text) {
   return hash;
 }
 
-// Different for each camera: what plain() loses is told apart by a hash.
-std::string prefix_of(const std::string& camera) {
-  const std::string readable = plain(camera);
-  if (readable == camera && !camera.empty()) return readable + "_";
-  return fmt::format("{}~{:08x}_", readable, hash(camera));
+// Different for each name: what plain() loses is told apart by a hash.
+std::string file_name_of(const std::string& name) {
+  const std::string readable = plain(name);
+  if (readable == name && !name.empty()) return readable;
+  return fmt::format("{}~{:08x}", readable, hash(name));
+}
+
+// Of a watch; empty for the only one.
+std::string file_name_of_watch(const std::string& watch) {
+  return watch.empty() ? watch : file_name_of(watch);
+}
+
+// The beginning of the names of a watch's pictures.
+std::string prefix_of(const std::string& camera, const std::string& watch) {
+  return camera + (watch.empty() ? "" : ".") + watch + "_";
 }
 
 std::string stamp(std::chrono::system_clock::time_point time) {
@@ -121,6 +131,24 @@ void make(const fs::path& folder, const std::string& prefix) {
   }
 }
 
+// The number behind the label, which has no '_' itself; pictures of the first era have none.
+std::uint64_t era_of(const std::string& name, std::size_t prefix) {
+  const std::size_t label = prefix + kDateBytes + 1;
+  const std::size_t before = name.rfind('_');
+  if (before < label) return 0;
+  std::uint64_t era = 0;
+  const char* end = name.data() + name.size() - kEnding.size();
+  const auto [rest, error] = std::from_chars(name.data() + before + 1, end, era);
+  return rest == end && error == std::errc() ? era : 0;
+}
+
+// That of a picture of `date` behind the newest one: "_2", or nothing in the first era.
+std::string number_after(std::uint64_t newest_era, const std::string& newest_date,
+                         const std::string& date) {
+  const std::uint64_t era = newest_era + (date < newest_date ? 1 : 0);
+  return era == 0 ? std::string() : fmt::format("_{}", era);
+}
+
 constexpr std::chrono::seconds kPatience{2};        // at the end
 constexpr std::chrono::seconds kMaxWriterWait{10};  // with SnapshotTrigger::waits
 // Pictures in a row after which failures are over. On a disk that is all but full each second one
@@ -129,9 +157,32 @@ constexpr int kWell = 3;
 
 }  // namespace
 
-SnapshotFolder::SnapshotFolder(fs::path folder, const std::string& camera, std::uint64_t limit)
-    : folder_(std::move(folder)), prefix_(prefix_of(camera)), limit_(limit) {
-  make(folder_, prefix_);
+void SnapshotWatches::set(const std::vector<std::string>& names) {
+  std::vector<std::string> files;
+  files.reserve(names.size());
+  for (const std::string& name : names) files.push_back(file_name_of_watch(name));
+  if (files.empty()) files.emplace_back();
+  const MutexLock lock(mutex_);
+  files_ = std::move(files);
+}
+
+bool SnapshotWatches::has(const std::string& watch) const {
+  const MutexLock lock(mutex_);
+  return std::find(files_.begin(), files_.end(), watch) != files_.end();
+}
+
+SnapshotFolder::SnapshotFolder(fs::path folder, const std::string& camera, std::uint64_t limit,
+                               SnapshotWatch watch)
+    : folder_(std::move(folder)),
+      camera_(file_name_of(camera)),
+      watch_(file_name_of_watch(watch.name)),
+      all_(std::move(watch.all)),
+      limit_(limit) {
+  if (!all_) {
+    all_ = std::make_shared<SnapshotWatches>();
+    all_->set({watch.name});
+  }
+  make(folder_, prefix_of(camera_, watch_));
 }
 
 void check_snapshot_folder(const fs::path& folder) {
@@ -143,50 +194,90 @@ void check_snapshot_folder(const fs::path& folder) {
   if (why && !is_of_the_disk(why)) refuse(folder, why);
 }
 
-bool SnapshotFolder::is_own(const std::string& name) const {
-  // The prefix has no characters that are special in a pattern.
-  return fnmatch((prefix_ + "????????T??????.???Z_*.jpg").c_str(), name.c_str(), 0) == 0;
+// The watch of one of the camera's pictures; nothing for other files. The names have no '_'
+// themselves, and that of a watch no '.'.
+std::optional<std::string> SnapshotFolder::watch_of(const std::string& name) const {
+  if (name.compare(0, camera_.size(), camera_) != 0) return std::nullopt;
+  const std::size_t end = name.find('_');
+  if (end == std::string::npos) return std::nullopt;
+  std::string watch = name.substr(camera_.size(), end - camera_.size());
+  if (!watch.empty()) {
+    if (watch.front() != '.' || watch.size() == 1 || watch.rfind('.') > 0) return std::nullopt;
+    watch.erase(0, 1);
+  }
+  const std::string rest = name.substr(end);
+  if (fnmatch("_????????T??????.???Z_*.jpg", rest.c_str(), 0) != 0) return std::nullopt;
+  return watch;
 }
 
-// The number behind the label, which has no '_' itself; pictures of the first era have none.
-std::uint64_t SnapshotFolder::era_of(const std::string& name) const {
-  const std::size_t label = prefix_.size() + kDateBytes + 1;
-  const std::size_t before = name.rfind('_');
-  if (before < label) return 0;
-  std::uint64_t era = 0;
-  const char* end = name.data() + name.size() - kEnding.size();
-  const auto [rest, error] = std::from_chars(name.data() + before + 1, end, era);
-  return rest == end && error == std::errc() ? era : 0;
-}
-
-// In the order in which they were written. Removes what programs that were killed left.
-std::vector<SnapshotFolder::Picture> SnapshotFolder::pictures() const {
-  std::vector<Picture> own;
+// Removes what programs that were killed left.
+SnapshotFolder::AllPictures SnapshotFolder::pictures() const {
+  AllPictures all;
   std::error_code error;
   fs::directory_iterator entries(folder_, error);
   for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
     const std::string name = entries->path().filename().string();
-    if (is_own(final_name(name))) remove_if_abandoned(entries->path());
+    if (watch_of(final_name(name))) remove_if_abandoned(entries->path());
     std::error_code gone;  // another program removed it
-    if (!is_own(name) || !fs::is_regular_file(entries->symlink_status(gone))) continue;
+    const auto watch = watch_of(name);
+    if (!watch || !fs::is_regular_file(entries->symlink_status(gone))) continue;
     const std::uintmax_t size = entries->file_size(gone);
-    if (!gone) own.push_back({era_of(name), name, size});
+    if (gone) continue;
+    const std::size_t prefix = prefix_of(camera_, *watch).size();
+    Pictures& of_watch = all[*watch];
+    of_watch.oldest_first.push_back(
+        {era_of(name, prefix), name.substr(prefix, kDateBytes), name, size});
+    of_watch.bytes += size;
   }
   if (error) throw std::system_error(error);
-  std::sort(own.begin(), own.end(), [](const Picture& a, const Picture& b) {
-    return std::tie(a.era, a.name) < std::tie(b.era, b.name);
-  });
-  return own;
+  for (auto& [watch, own] : all) {
+    std::sort(own.oldest_first.begin(), own.oldest_first.end(),
+              [](const Picture& a, const Picture& b) {
+                return std::tie(a.era, a.name) < std::tie(b.era, b.name);
+              });
+  }
+  return all;
 }
 
-// The number of a picture that is written now: "_2", or nothing in the first era.
-std::string SnapshotFolder::number_after(const std::vector<Picture>& oldest_first,
-                                         const std::string& date) const {
-  if (oldest_first.empty()) return {};
-  const Picture& newest = oldest_first.back();
-  const std::uint64_t era =
-      newest.era + (date < newest.name.substr(prefix_.size(), kDateBytes) ? 1 : 0);
-  return era == 0 ? std::string() : fmt::format("_{}", era);
+// Whose oldest picture makes room for one of `bytes`. The end: there is none any more.
+SnapshotFolder::AllPictures::iterator SnapshotFolder::first_to_go(AllPictures& all,
+                                                                  std::uint64_t bytes) const {
+  // By whether it is needed, then how much it takes; of those that there are no more, how old it
+  // is.
+  const auto comes_first = [&](const AllPictures::value_type& one,
+                               const AllPictures::value_type& other) {
+    const bool has_one = all_->has(one.first);
+    if (has_one != all_->has(other.first)) return !has_one;
+    if (!has_one) {
+      const Picture& a = one.second.oldest_first[one.second.removed];
+      const Picture& b = other.second.oldest_first[other.second.removed];
+      return std::tie(a.date, a.era) < std::tie(b.date, b.era);
+    }
+    const std::uint64_t mine = one.first == watch_ ? bytes : 0;
+    const std::uint64_t others = other.first == watch_ ? bytes : 0;
+    return one.second.bytes + mine > other.second.bytes + others;
+  };
+  auto first = all.end();
+  for (auto each = all.begin(); each != all.end(); ++each) {
+    if (each->second.removed == each->second.oldest_first.size()) continue;
+    if (first == all.end() || comes_first(*each, *first)) first = each;
+  }
+  return first;
+}
+
+// For a picture of `bytes`.
+void SnapshotFolder::make_room(AllPictures& all, std::uint64_t bytes) const {
+  std::uint64_t sum = bytes;
+  for (const auto& [watch, own] : all) sum += own.bytes;
+  while (sum > limit_) {
+    const auto first = first_to_go(all, bytes);
+    if (first == all.end()) return;
+    Pictures& own = first->second;
+    const Picture& oldest = own.oldest_first[own.removed++];
+    fs::remove(folder_ / oldest.name);
+    own.bytes -= oldest.bytes;
+    sum -= oldest.bytes;
+  }
 }
 
 fs::path SnapshotFolder::write(const cv::Mat& bgr, std::string_view label,
@@ -199,18 +290,14 @@ fs::path SnapshotFolder::write(const cv::Mat& bgr, std::string_view label,
   if (time <= next_ && next_ - time < std::chrono::seconds(1)) time = next_;
   next_ = time + std::chrono::milliseconds(1);
   const std::string date = stamp(time);
-  std::string name = prefix_ + date + "_" + plain(label);
+  std::string name = prefix_of(camera_, watch_) + date + "_" + plain(label);
+  const MutexLock lock(all_->writing_);
   try {
     if (limit_ != kNoLimit) {
-      const std::vector<Picture> oldest_first = pictures();
-      name += number_after(oldest_first, date);
-      std::uint64_t sum = jpeg_.size();
-      for (const Picture& picture : oldest_first) sum += picture.bytes;
-      for (auto oldest = oldest_first.begin(); sum > limit_ && oldest != oldest_first.end();
-           ++oldest) {
-        fs::remove(folder_ / oldest->name);
-        sum -= oldest->bytes;
-      }
+      AllPictures all = pictures();
+      const std::vector<Picture>& own = all[watch_].oldest_first;
+      if (!own.empty()) name += number_after(own.back().era, own.back().date, date);
+      make_room(all, jpeg_.size());
     }
     fs::path path = folder_ / name.append(kEnding);
     TempFile file(path);

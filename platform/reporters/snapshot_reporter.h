@@ -9,6 +9,7 @@
 #include <functional>
 #include <future>
 #include <limits>
+#include <map>
 #include <memory>
 #include <opencv2/core/mat.hpp>
 #include <optional>
@@ -17,52 +18,90 @@
 #include <vector>
 
 #include "pipeline/core/async_worker.h"
+#include "pipeline/core/mutex.h"
 #include "pipeline/core/reporter.h"
 
 namespace lookout {
 
-// Writes pictures named CAMERA_20271122T101500.123Z_LABEL.jpg (UTC; other characters than letters,
-// digits, '.' and '-' of the camera's name and the label become '-'). A camera's name that has such
-// characters, begins with '.' or '-' or is long is followed by ~ and a hash of the whole name, so
-// that no two cameras share their pictures: front-door~1a2b3c4d_2027... A picture is complete or
-// absent. Files with other names, such as another camera's, are neither changed nor counted. Used
-// by one thread at a time.
+// The watches of a camera whose pictures share a folder and a limit. Any thread.
+class SnapshotWatches {
+ public:
+  // The names of all that there are. Empty: the camera has one without a name.
+  void set(const std::vector<std::string>& names) EXCLUDES(mutex_);
+
+ private:
+  friend class SnapshotFolder;
+
+  bool has(const std::string& watch) const EXCLUDES(mutex_);
+
+  mutable Mutex mutex_;
+  std::vector<std::string> files_ GUARDED_BY(mutex_){""};  // as names of files have them
+  Mutex writing_;  // held while room is made for a picture, and until it is written
+};
+
+// The watch that a SnapshotFolder is for.
+struct SnapshotWatch {
+  std::string name{};                         // empty: the camera's only one
+  std::shared_ptr<SnapshotWatches> all = {};  // that share the limit; null: it is the only one
+};
+
+// Writes pictures named CAMERA_20271122T101500.123Z_LABEL.jpg (UTC), of a watch
+// CAMERA.WATCH_2027... Other characters than letters, digits, '.' and '-' of the names and the
+// label become '-'. A name that has such characters, begins with '.' or '-' or is long is followed
+// by ~ and a hash of the whole name, so that no two cameras share their pictures:
+// front-door~1a2b3c4d_2027... A picture is complete or absent. Files with other names, such as
+// another camera's, are neither changed nor counted; but a camera called front.gate is the watch
+// gate of a camera called front. Used by one thread at a time.
 //
-// With a limit, the order in which pictures were written can be told from their names, also when
-// the clock was set back in between: the later ones end with a higher number, ..._LABEL_1.jpg,
-// where the first have none.
+// With a limit, the order in which pictures of a watch were written can be told from their names,
+// also when the clock was set back in between: the later ones end with a higher number,
+// ..._LABEL_1.jpg, where the first have none.
 //
 // The group of a folder that it can read can read the pictures, too, whatever the umask.
 class SnapshotFolder {
  public:
   static constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 
-  // `limit`: the most bytes that all pictures of this camera may take. A folder that does not exist
-  // is created; its parent must exist. Throws Error(kPermission) or Error(kOutput) when the folder
-  // cannot be created or written into, unless its disk is full or read-only: write() then tries.
-  SnapshotFolder(std::filesystem::path folder, const std::string& camera, std::uint64_t limit);
+  // `limit`: the most bytes that all pictures of this camera may take, those of all its watches
+  // together, also of watches that it has no more. A folder that does not exist is created; its
+  // parent must exist. Throws Error(kPermission) or Error(kOutput) when the folder cannot be
+  // created or written into, unless its disk is full or read-only: write() then tries.
+  SnapshotFolder(std::filesystem::path folder, const std::string& camera, std::uint64_t limit,
+                 SnapshotWatch watch = {});
 
-  // Removes the pictures that were written first until there is room, then writes. A picture of the
-  // same millisecond as the one before is called by the next millisecond: its name is its own.
-  // Returns the picture's path. Throws Error(kOutput) when the system refuses or the picture alone
-  // is larger than the limit.
+  // Removes pictures until there is room, then writes: those of watches that there are no more, and
+  // then those of the watch that takes the most; of each the ones that were written first. A
+  // picture of the same millisecond as the one before is called by the next millisecond: its name
+  // is its own. Returns the picture's path. Throws Error(kOutput) when the system refuses or the
+  // picture alone is larger than the limit.
   std::filesystem::path write(const cv::Mat& bgr, std::string_view label,
                               std::chrono::system_clock::time_point time);
 
  private:
   struct Picture {
     std::uint64_t era = 0;  // in one era, dates rise
+    std::string date;
     std::string name;
     std::uint64_t bytes = 0;
   };
+  // Of a watch.
+  struct Pictures {
+    std::vector<Picture> oldest_first;
+    std::uint64_t bytes = 0;
+    std::size_t removed = 0;  // of the oldest
+  };
+  using AllPictures =
+      std::map<std::string, Pictures>;  // by the watches, as names of files have them
 
-  bool is_own(const std::string& name) const;
-  std::uint64_t era_of(const std::string& name) const;
-  std::vector<Picture> pictures() const;
-  std::string number_after(const std::vector<Picture>& oldest_first, const std::string& date) const;
+  std::optional<std::string> watch_of(const std::string& name) const;
+  AllPictures pictures() const;
+  void make_room(AllPictures& all, std::uint64_t bytes) const;
+  AllPictures::iterator first_to_go(AllPictures& all, std::uint64_t bytes) const;
 
   std::filesystem::path folder_;
-  std::string prefix_;  // of names
+  std::string camera_;  // as names of files have it
+  std::string watch_;   // the same
+  std::shared_ptr<SnapshotWatches> all_;
   std::uint64_t limit_;
   std::chrono::system_clock::time_point next_{};  // the earliest time for the next name
   std::vector<unsigned char> jpeg_;

@@ -164,6 +164,44 @@ TEST(SnapshotFolder, CamerasInEveryScriptKeepTheirPicturesApart) {
   EXPECT_TRUE(std::filesystem::exists(old));
 }
 
+// A watch may be renamed any number of times.
+TEST(SnapshotFolder, WatchesOfACameraHaveOneLimitAndThoseThatAreGoneMakeRoomFirst) {
+  const TempDir directory;
+  const auto size = std::filesystem::file_size(
+      SnapshotFolder(directory.path(), "sample", kMegabyte).write(red_picture(), "cat", kNoon));
+  for (const char* other :
+       {"frontyard_20200101T000000.000Z_cat.jpg", "front.a.b_20200101T000000.000Z_cat.jpg",
+        "front._20200101T000000.000Z_cat.jpg"}) {
+    directory.write(other, std::string(5000, 'x'));
+  }
+  const auto watches = std::make_shared<SnapshotWatches>();
+  const auto write = [&](const std::string& watch, int second) {
+    SnapshotFolder folder(directory.path(), "front", 4 * size, {watch, watches});
+    folder.write(red_picture(), "cat", kNoon + seconds(second));
+  };
+  write("", 0);
+  watches->set({"old gate", "lamp"});
+  write("old gate", 1);
+  write("lamp", 2);
+  watches->set({"gate", "lamp"});
+  for (int second = 3; second < 6; ++second) write("gate", second);
+  EXPECT_THAT(names_in(directory), ElementsAre(StartsWith("front._"), StartsWith("front.a.b_"),
+                                               "front.gate_20261121T120003.000Z_cat.jpg",
+                                               "front.gate_20261121T120004.000Z_cat.jpg",
+                                               "front.gate_20261121T120005.000Z_cat.jpg",
+                                               "front.lamp_20261121T120002.000Z_cat.jpg",
+                                               StartsWith("frontyard_"), StartsWith("sample_")));
+  for (int second = 6; second < 9; ++second) write("lamp", second);
+  write("gate", 9);
+  EXPECT_THAT(
+      names_in(directory),
+      testing::IsSupersetOf(
+          {"front.gate_20261121T120005.000Z_cat.jpg", "front.gate_20261121T120009.000Z_cat.jpg",
+           "front.lamp_20261121T120007.000Z_cat.jpg", "front.lamp_20261121T120008.000Z_cat.jpg"}))
+      << "each has as much of the limit as the other";
+  EXPECT_EQ(names_in(directory).size(), 8U);
+}
+
 TEST(SnapshotFolder, OneThatIsTooLargeIsRefusedAndNothingRemoved) {
   const TempDir directory;
   SnapshotFolder(directory.path(), "front", kMegabyte).write(red_picture(), "cat", kNoon);
