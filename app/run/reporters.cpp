@@ -38,14 +38,16 @@
 namespace lookout {
 namespace {
 
-// Passes on the results of the watch `name`, and its models, as if it were the only one. Of several
-// such reporters one `leads`: it passes on what is not about a watch, too.
+// Passes on the results of the watch `name`, and its models, as if it were the only one. That of
+// the first watch leads: it passes on what is not about a watch, too.
 class WatchReporter : public Reporter {
  public:
-  WatchReporter(std::string name, bool leads, std::unique_ptr<Reporter> to)
-      : name_(std::move(name)), leads_(leads), to_(std::move(to)) {}
+  WatchReporter(std::string name, std::unique_ptr<Reporter> to)
+      : name_(std::move(name)), to_(std::move(to)) {}
 
   void watching(const WatchList& watches) override {
+    const WatchInfoPtr& first = watches.front().watch;
+    leads_ = first && first->name == name_;
     for (const Watching& each : watches) {
       if (each.watch && each.watch->name == name_) to_->watching({each});
     }
@@ -64,7 +66,7 @@ class WatchReporter : public Reporter {
 
  private:
   const std::string name_;
-  const bool leads_;
+  bool leads_ = false;
   const std::unique_ptr<Reporter> to_;
 };
 
@@ -89,11 +91,10 @@ std::function<OperatorTable()> limited(const std::function<OperatorTable()>& ope
   };
 }
 
-// A reporter that knows one state, for this watch. `leads`: see WatchReporter.
-std::unique_ptr<Reporter> for_watch(const OpenWatch& watch, bool leads,
-                                    std::unique_ptr<Reporter> reporter) {
+// A reporter that knows one state, for this watch.
+std::unique_ptr<Reporter> for_watch(const OpenWatch& watch, std::unique_ptr<Reporter> reporter) {
   if (!reporter || !watch.info) return reporter;
-  return std::make_unique<WatchReporter>(watch.info->name, leads, std::move(reporter));
+  return std::make_unique<WatchReporter>(watch.info->name, std::move(reporter));
 }
 
 // Without any of these options the state is the best label of each frame, and is not shown.
@@ -450,11 +451,10 @@ std::vector<std::shared_ptr<Reporter>> make_watch_reporters(const ReporterParts&
   for (const auto& [key_of, make] :
        {Kind{result_key, make_result_reporter}, Kind{change_key, make_change}}) {
     for (const OpenWatch& watch : run.watches) {
-      const bool leads = &watch == &run.watches.front();
-      const std::string key = key_of(run, watch) + (leads ? " leads" : "");
+      const std::string key = key_of(run, watch);
       const auto found = reporters.made.find(key);
       std::shared_ptr<Reporter> reporter =
-          found != reporters.made.end() ? found->second : for_watch(watch, leads, make(run, watch));
+          found != reporters.made.end() ? found->second : for_watch(watch, make(run, watch));
       now.made[key] = reporter;
       if (reporter) all.push_back(std::move(reporter));
     }

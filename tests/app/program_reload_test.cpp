@@ -60,6 +60,23 @@ TEST_P(ProgramReloadOfWorkers, AWatchComesAndTheOtherKeepsItsState) {
   EXPECT_EQ(states_of_gate, 1) << "a reload is no change of its state";
 }
 
+TEST_F(ProgramReload, WhatIsOfNoWatchIsWrittenOnceWhicheverIsTheFirst) {
+  write(kGate);
+  Program program(arguments());
+  ASSERT_TRUE(program.wait_for("\"type\":\"classification\"")) << program.err();
+  write(std::string(kLamp) + kGate);
+  kill(program.pid(), SIGUSR2);
+  ASSERT_TRUE(program.wait_for("\"watch\":\"lamp\"")) << program.err();
+  kill(program.pid(), SIGTERM);
+  const ProgramResult result = program.finish();
+  EXPECT_EQ(result.status, 0) << result.err;
+  int summaries = 0;
+  for (const Json& line : json_lines(result.out)) {
+    if (line["type"] == "summary") ++summaries;
+  }
+  EXPECT_EQ(summaries, 1);
+}
+
 TEST_F(ProgramReload, AWrongFileChangesNothing) {
   write(kGate);
   Program program(arguments());
