@@ -102,6 +102,15 @@ TEST_F(OnChangeReporterTest, TheChangeIsInTheEnvironment) {
             "LOOKOUT_EVENT_TIMESTAMP=1795262400.007\n");
 }
 
+TEST_F(OnChangeReporterTest, TheWatchIsInTheEnvironment) {
+  Result result = change("open");
+  result.watch = std::make_shared<WatchInfo>(WatchInfo{"gate", {}, "The gate"});
+  OnChangeReporter reporter(shell("echo \"$LOOKOUT_EVENT_CAMERA,$LOOKOUT_EVENT_WATCH\" > $OUTPUT"),
+                            "front");
+  reporter.report(result, {});
+  EXPECT_EQ(next_line(), "front,gate");
+}
+
 TEST_F(OnChangeReporterTest, UnknownHasNeitherIndexNorScore) {
   Result result = change("");
   result.state.kind = SceneState::Kind::kUnknown;
