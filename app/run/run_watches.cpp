@@ -56,14 +56,15 @@ OpenModel open_model_of(LoadedModel loaded) {
   return model;
 }
 
-OpenModel open_or_share(const ModelOptions& model,
+OpenModel open_or_share(const ModelOptions& model, const std::string& key,
                         const std::function<LoadedModel(const ModelOptions&)>& load,
                         const std::vector<OpenModel>& before) {
-  const std::string key = key_of(model);
   const auto known = std::find_if(before.begin(), before.end(),
                                   [&key](const OpenModel& one) { return one.key == key; });
   OpenModel open = known == before.end() ? open_model_of(load(model)) : *known;
+  if (known != before.end() && known->accepted != model.sha256) read_archive(model);
   open.key = key;
+  open.accepted = model.sha256;
   return open;
 }
 
@@ -93,7 +94,7 @@ OpenWatches open_watches(const RunOptions& options,
     const std::size_t file = index_of({model.file, model.labels}, files);
     if (file == open.models.size()) {
       try {
-        open.models.push_back(open_or_share(model, load, before));
+        open.models.push_back(open_or_share(model, key_of(model), load, before));
       } catch (const Error& error) {
         if (!watch.taught) throw;
         log_warn("the taught watch {} is left out: {}", watch.name, error.what());

@@ -13,7 +13,8 @@ namespace lookout {
 
 // A model that is ready to classify.
 struct OpenModel {
-  std::string key;  // what it was opened from: the same text is the same model
+  std::string key;                    // what it was opened from: the same text is the same model
+  std::vector<std::string> accepted;  // as ModelOptions::sha256, it is one of them
   std::vector<std::shared_ptr<Classifier>> classifiers;  // a copy for each worker
   ModelInfoPtr info;
   std::shared_ptr<const void> base;  // as LoadedModel
@@ -34,9 +35,10 @@ struct OpenWatches {
   std::vector<OpenWatch> all;  // at least one
 };
 
-// Loads each model once, by `load`, unless it is one of `before` whose files are as they were. A
-// taught watch whose model cannot be loaded is left out, and the log says why; without any watch
-// left, the options are taken as if they named none.
+// Loads each model once, by `load`, unless it is one of `before` whose files are as they were; that
+// one is read again to see whether it is accepted, where that has changed. A taught watch whose
+// model cannot be loaded is left out, and the log says why; without any watch left, the options are
+// taken as if they named none.
 OpenWatches open_watches(const RunOptions& options,
                          const std::function<LoadedModel(const ModelOptions&)>& load,
                          const std::vector<OpenModel>& before = {});

@@ -6,6 +6,8 @@
 #include <memory>
 #include <string>
 
+#include "paths.h"
+#include "pipeline/core/error.h"
 #include "tests/support/fakes.h"
 
 namespace lookout {
@@ -37,6 +39,24 @@ TEST(RunWatches, HeadsOfOneBaseAreKnownToShareItAndEachHasItsWorkers) {
   EXPECT_EQ(plan.regions[0].base, base);
   EXPECT_EQ(plan.regions[1].base, base);
   EXPECT_EQ(plan.regions[2].base, nullptr);
+}
+
+TEST(RunWatches, AModelThatIsNotAcceptedAnyMoreIsRefusedThoughItsFileIsAsItWas) {
+  RunOptions options;
+  options.model.file = LOOKOUT_SELFTEST;
+  int loads = 0;
+  const auto load = [&loads](const ModelOptions& /*model*/) {
+    ++loads;
+    LoadedModel loaded;
+    loaded.classifiers.push_back(std::make_unique<FakeClassifier>());
+    return loaded;
+  };
+  const OpenWatches before = open_watches(options, load);
+  options.model.sha256 = {read_archive(options.model).sha256()};
+  const OpenWatches accepted = open_watches(options, load, before.models);
+  EXPECT_EQ(loads, 1) << "the same is used";
+  options.model.sha256 = {std::string(64, '0')};
+  EXPECT_THROW(open_watches(options, load, accepted.models), Error);
 }
 
 }  // namespace
