@@ -9,6 +9,7 @@
 #include <sstream>
 #include <system_error>
 #include <utility>
+#include <variant>
 
 #include "app/options/watches.h"
 #include "pipeline/core/error.h"
@@ -18,6 +19,7 @@
 #include "platform/reporters/snapshot_reporter.h"
 #include "platform/sources/open_source.h"
 #include "platform/sources/picture_folder.h"
+#include "platform/sources/source_uri.h"
 #include "platform/system/input_file.h"
 #include "platform/system/journal.h"
 #include "platform/system/process.h"
@@ -183,19 +185,37 @@ std::optional<GpioReporterOptions> resolve_gpio(const RunOptions& options) {
   return GpioReporterOptions{std::move(line), gpio.states, gpio.watch};
 }
 
+constexpr const char* kTrace = "trace";
+
+void check_folders(const RunOptions& options) {
+  const std::string& snapshots = options.events.snapshot_on_change;
+  if (!snapshots.empty()) check_snapshot_folder(snapshots);
+  if (!options.history.folder.empty()) check_state_folder("history.folder", options.history.folder);
+}
+
 }  // namespace
 
 ResolvedRun resolve(const RunOptions& options) {
   std::optional<AtomicFile> trace;
-  if (!options.profile.trace.empty()) trace.emplace("trace", options.profile.trace);
+  if (!options.profile.trace.empty()) trace.emplace(kTrace, options.profile.trace);
   ResolvedRun run = resolve_start(options);
   run.trace = std::move(trace);
   require_frames(options.camera.source, source_options(options.camera, {}));
-  const std::string& snapshots = options.events.snapshot_on_change;
-  if (!snapshots.empty()) check_snapshot_folder(snapshots);
-  if (!options.history.folder.empty()) check_state_folder("history.folder", options.history.folder);
+  check_folders(options);
   if (run.gpio) describe_gpio_line(run.gpio->line);
   return run;
+}
+
+void check_next_start(const RunOptions& next, const RunOptions& now) {
+  if (!next.profile.trace.empty()) check_can_write(kTrace, next.profile.trace);
+  const ResolvedRun run = resolve_start(next);
+  const SourceOptions source = source_options(next.camera, {});
+  if (std::holds_alternative<LocalPath>(parse_source_uri(next.camera.source, source))) {
+    require_frames(next.camera.source, source);
+  }
+  check_folders(next);
+  const bool is_held = now.gpio.line == next.gpio.line && now.gpio.chip == next.gpio.chip;
+  if (run.gpio && !is_held) describe_gpio_line(run.gpio->line);
 }
 
 ResolvedRun resolve_start(const RunOptions& options) {

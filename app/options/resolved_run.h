@@ -36,6 +36,11 @@ struct ResolvedRun {
 // history, the GPIO line. Throws Error.
 ResolvedRun resolve(const RunOptions& options);
 
+// Checks what resolve() would for the next start while a run with the options `now` goes on:
+// without an effect on the disk, on cameras of the CSI or on the GPIO line that the run holds.
+// Throws as it does.
+void check_next_start(const RunOptions& next, const RunOptions& now);
+
 // A part of it, which changes nothing on the disk: the command, HTTP, MQTT, messages, what the
 // options say of a GPIO line, and that the source is there. Throws Error.
 ResolvedRun resolve_start(const RunOptions& options);

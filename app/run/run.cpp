@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <functional>
+#include <istream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,10 +27,10 @@
 #include "pipeline/results/statistics.h"
 #include "pipeline/run/frame_selector.h"
 #include "pipeline/run/pipeline.h"
-#include "platform/reporters/snapshot_reporter.h"
 #include "platform/sources/open_source.h"
 #include "platform/sources/pausable_source.h"
 #include "platform/sources/source_uri.h"
+#include "platform/system/input_file.h"
 #include "platform/system/machine_notes.h"
 #include "platform/system/process_usage.h"
 #include "platform/system/service.h"
@@ -67,11 +68,16 @@ void note_outcome(const ReloadOutcome& outcome) {
   if (const auto folder = state_folder(); !folder.empty()) write_reload_outcome(folder, outcome);
 }
 
-// What a start would refuse before a model is loaded.
-void judge_run(const RunOptions& options) {
-  resolve_start(options);
-  const std::string& snapshots = options.events.snapshot_on_change;
-  if (!snapshots.empty()) check_snapshot_folder(snapshots);
+// Throws what the next start would before a model is loaded, and what it would for libraries that
+// are not there. `now`: the options of the run.
+void judge_run(const RunOptions& next, const RunOptions& now) {
+  check_next_start(next, now);
+  const auto open_only = [](std::istream& /*library*/) {};
+  for (const std::string& library : operator_libraries(next.model)) {
+    read_input("model.operators", library, open_only);
+  }
+  const std::string plugin = checked_device(next.model.device).plugin;
+  if (!plugin.empty()) read_input("model.device-plugin", plugin, open_only);
 }
 
 RunInfo describe_run(const RunOptions& options, const SourceInfo& source) {
@@ -217,8 +223,8 @@ void run_with_watches(const RunOptions& options, std::atomic<bool>& stop,
     const auto load = [&, threads = model.threads()](const ModelOptions& named) {
       return load_model(with_threads(named, threads));
     };
-    reloader.emplace(reload,
-                     Reloader::Parts{judge_run, load, reporters_of, info.live, note_outcome},
+    const auto judge = [&options](const RunOptions& next) { judge_run(next, options); };
+    reloader.emplace(reload, Reloader::Parts{judge, load, reporters_of, info.live, note_outcome},
                      options, watches, plans);
   }
   watches.models.clear();  // the plan has them, until another one replaces it

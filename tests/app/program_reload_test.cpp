@@ -94,6 +94,28 @@ TEST_F(ProgramReload, AWrongFileChangesNothing) {
   EXPECT_EQ(program.finish().status, 0);
 }
 
+// All of a configuration is judged: what comes with a restart must not keep it from starting.
+TEST_F(ProgramReload, WhatTheNextStartWouldRefuseIsRefused) {
+  write(kGate);
+  Program program(arguments());
+  ASSERT_TRUE(program.wait_for("\"type\":\"classification\"")) << program.err();
+  const std::vector<std::pair<std::string, std::string>> wrong{
+      {"[history]\nfolder = \"/nowhere/history\"\n", "history.folder /nowhere/history cannot"},
+      {"[profile]\ntrace = \"/nowhere/trace.json\"\n", "trace /nowhere/trace.json cannot"},
+      {"[model]\noperators = [\"/nowhere/some.so\"]\n", "model.operators /nowhere/some.so cannot"},
+      {"[model]\ndevice = \"x\"\ndevice-plugin = \"/nowhere/x.so\"\n",
+       "model.device-plugin /nowhere/x.so cannot"},
+      {"[gpio]\nline = 1\nchip = \"/dev/null\"\nstates = [\"open\"]\nwatch = \"gate\"\n",
+       "gpio.chip /dev/null is no GPIO chip"}};
+  for (const auto& [text, why] : wrong) {
+    write(text + kGate + kLamp);
+    kill(program.pid(), SIGUSR2);
+    ASSERT_TRUE(program.wait_for("reload: nothing was changed: " + why)) << program.err();
+  }
+  kill(program.pid(), SIGTERM);
+  EXPECT_EQ(program.finish().status, 0);
+}
+
 TEST_F(ProgramReload, AModelFileThatWasReplacedIsLoadedOfAService) {
   const std::string model = directory_ / "model.pt";
   std::filesystem::copy(LOOKOUT_SELFTEST, model);
