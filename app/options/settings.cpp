@@ -145,8 +145,8 @@ void Settings::need_section(const std::string& prefix, const std::string& name,
         "it has the same variables of the environment as [{}.{}]: rename one", prefix, other));
   }
   if (repeated.names.size() == repeated.max) {
-    throw origin.error(
-        fmt::format("there may be {} sections [{}.NAME]: leave one out", repeated.max, prefix));
+    throw origin.error(fmt::format("there may be at most {} sections [{}.NAME]: leave one out",
+                                   repeated.max, prefix));
   }
   repeated.names.push_back(name);
   repeated.declare(*this, name);

@@ -1,5 +1,7 @@
 #include "app/options/watches.h"
 
+#include <filesystem>
+
 namespace lookout {
 namespace {
 
@@ -8,10 +10,16 @@ void take(const std::optional<Given>& given, T& member) {
   if (given) member = *given;
 }
 
+// ./a.pt is a.pt.
+bool is_same_file(const std::string& one, const std::string& other) {
+  using std::filesystem::path;
+  return path(one).lexically_normal() == path(other).lexically_normal();
+}
+
 RunOptions options_of(RunOptions options, const WatchOptions& watch) {
   take(watch.roi, options.camera.view.roi);
   ModelOptions& model = options.model;
-  if (!watch.model.empty() && watch.model != model.file) {
+  if (!watch.model.empty() && !is_same_file(watch.model, model.file)) {
     model.file = watch.model;
     model.labels.clear();
     model.stated = {};

@@ -148,7 +148,8 @@ std::unique_ptr<Reporter> make_change_reporter(const ReporterParts& run, const O
                                                std::shared_ptr<SnapshotWatches> snapshot_watches) {
   const EventOptions& events = watch.watch.options.events;
   const RunInfo& info = run.info;
-  if (events.snapshot_when == SnapshotWhen::kChange &&
+  const bool is_first = &watch == &run.watches.front();
+  if (is_first && events.snapshot_when == SnapshotWhen::kChange &&
       events.unsure_below != EventOptions().unsure_below) {
     log_warn("events.unsure-below does nothing unless events.snapshot-when is unsure or both");
   }

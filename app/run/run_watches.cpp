@@ -17,15 +17,24 @@
 namespace lookout {
 namespace {
 
+// The same for a.pt and ./a.pt. A link is not followed: a model is installed under a name.
+std::filesystem::path place_of(const std::filesystem::path& file) {
+  std::error_code missing;
+  const auto folder =
+      std::filesystem::canonical(std::filesystem::absolute(file).parent_path(), missing);
+  return missing ? file : folder / file.filename();
+}
+
 // Changes when the file is replaced; empty for none.
 std::string mark_of(const std::filesystem::path& file) {
   if (file.empty()) return {};
   std::error_code missing;
   const auto size = std::filesystem::file_size(file, missing);
   const auto time = std::filesystem::last_write_time(file, missing).time_since_epoch().count();
-  return fmt::format("{}|{}|{}", file.string(), missing ? 0 : size, time);
+  return fmt::format("{}|{}|{}", place_of(file).string(), missing ? 0 : size, time);
 }
 
+// The same text is the same model.
 std::string key_of(const ModelOptions& options) {
   const StatedModel& stated = options.stated;
   std::string key = fmt::format("{}\n{}\n{}", mark_of(model_path(options.file)),
@@ -87,25 +96,26 @@ OpenWatches open_watches(const RunOptions& options,
                          const std::function<LoadedModel(const ModelOptions&)>& load,
                          const std::vector<OpenModel>& before) {
   OpenWatches open;
-  std::vector<std::pair<std::string, std::string>> files;      // of models, with their labels
+  std::vector<std::string> keys;                               // of models
   std::vector<std::pair<std::size_t, cv::Rect2d>> rectangles;  // of regions, with their models
   for (Watch& watch : watches_of(options)) {
     const ModelOptions& model = watch.options.model;
-    const std::size_t file = index_of({model.file, model.labels}, files);
-    if (file == open.models.size()) {
+    const std::string key = key_of(model);
+    const std::size_t of_model = index_of(key, keys);
+    if (of_model == open.models.size()) {
       try {
-        open.models.push_back(open_or_share(model, key_of(model), load, before));
+        open.models.push_back(open_or_share(model, key, load, before));
       } catch (const Error& error) {
         if (!watch.taught) throw;
         log_warn("the taught watch {} is left out: {}", watch.name, error.what());
-        files.pop_back();
+        keys.pop_back();
         continue;
       }
     }
     const View& view = watch.options.camera.view;
     const auto every = watch.options.still.at_least_every;
-    const OpenModel& opened = open.models[file];
-    const std::size_t region = index_of({file, view.roi}, rectangles);
+    const OpenModel& opened = open.models[of_model];
+    const std::size_t region = index_of({of_model, view.roi}, rectangles);
     if (region == open.regions.size()) {
       open.regions.push_back({opened.classifiers, opened.info, view, every, opened.base});
     }

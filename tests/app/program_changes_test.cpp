@@ -32,6 +32,12 @@ TEST(Program, KeysThatDoNothingAreWarnedOf) {
       run_lookout({"test://red?frames=1", "--set", "events.unsure-below=0.5"});
   EXPECT_EQ(unsure.status, 0);
   EXPECT_NE(unsure.err.find("events.unsure-below does nothing unless"), std::string::npos);
+  const ProgramResult of_two =
+      run_lookout({"test://red?frames=1", "--set", "events.unsure-below=0.5", "--set",
+                   "watch.gate.roi=0,0,0.5,1", "--set", "watch.lamp.roi=0.5,0,0.5,1"});
+  const std::size_t first = of_two.err.find("events.unsure-below does nothing unless");
+  ASSERT_NE(first, std::string::npos) << of_two.err;
+  EXPECT_EQ(of_two.err.find("events.unsure-below", first + 1), std::string::npos) << "once";
 }
 
 TEST(Program, ChangesOfTheStateAreWrittenRunAndPictured) {

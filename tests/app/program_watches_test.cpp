@@ -158,8 +158,9 @@ TEST_F(RefusedWatches, AHundredAreTooMany) {
   std::string many;
   for (int i = 0; i < 100; ++i) many += "[watch.w" + std::to_string(i) + "]\n";
   const std::string file = config(many);
-  expect_refused(78, {"--config", file},
-                 file + ":9:1: watch.w8: there may be 8 sections [watch.NAME]: leave one out");
+  expect_refused(
+      78, {"--config", file},
+      file + ":9:1: watch.w8: there may be at most 8 sections [watch.NAME]: leave one out");
 }
 
 TEST_F(RefusedWatches, AHeadNeedsItsBase) {

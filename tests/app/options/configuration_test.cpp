@@ -308,7 +308,8 @@ TEST(Configuration, AWatchThatCannotBeIsOneSentence) {
                  ":2:19: watch.gate.leave-threshold: 0.5 is above");
   std::string many;
   for (int i = 1; i <= 9; ++i) many += fmt::format("[watch.w{}]\n", i);
-  expect_refused(many, ":9:1: watch.w9: there may be 8 sections [watch.NAME]: leave one out");
+  expect_refused(many,
+                 ":9:1: watch.w9: there may be at most 8 sections [watch.NAME]: leave one out");
   const Environment key("LOOKOUT_WATCH_GATE_RIO", "1");
   expect_error({}, ErrorKind::kConfig,
                "environment LOOKOUT_WATCH_GATE_RIO: expected LOOKOUT_WATCH_NAME_KEY");

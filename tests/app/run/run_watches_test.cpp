@@ -3,17 +3,29 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "paths.h"
 #include "pipeline/core/error.h"
 #include "tests/support/fakes.h"
+#include "tests/support/temp_dir.h"
 
 namespace lookout {
 namespace {
 
 using ::testing::SizeIs;
+
+// Any model; `loads` are counted.
+std::function<LoadedModel(const ModelOptions&)> loading(int& loads) {
+  return [&loads](const ModelOptions& /*model*/) {
+    ++loads;
+    LoadedModel loaded;
+    loaded.classifiers.push_back(std::make_unique<FakeClassifier>());
+    return loaded;
+  };
+}
 
 TEST(RunWatches, HeadsOfOneBaseAreKnownToShareItAndEachHasItsWorkers) {
   RunOptions options;
@@ -41,16 +53,40 @@ TEST(RunWatches, HeadsOfOneBaseAreKnownToShareItAndEachHasItsWorkers) {
   EXPECT_EQ(plan.regions[2].base, nullptr);
 }
 
+TEST(RunWatches, OneFileIsLoadedOnceHoweverItIsNamed) {
+  const TempDir directory;
+  directory.write("a.pt", "a model");
+  RunOptions options;
+  for (const std::string name : {"/a.pt", "/./a.pt", ""}) {
+    WatchOptions& watch = options.watches.emplace_back();
+    watch.name = "watch-" + std::to_string(options.watches.size());
+    watch.model = directory.path().string() + name;
+  }
+  options.watches[2].model =
+      directory.path().string() + "/../" + directory.path().filename().string() + "/a.pt";
+  int loads = 0;
+  const OpenWatches watches = open_watches(options, loading(loads));
+  EXPECT_EQ(loads, 1);
+  EXPECT_THAT(watches.models, SizeIs(1));
+}
+
+TEST(RunWatches, WhatIsSaidOfAModelHoldsHoweverAWatchNamesIt) {
+  RunOptions options;
+  options.model.file = "models/a.pt";
+  options.model.labels = "labels.txt";
+  WatchOptions& watch = options.watches.emplace_back();
+  watch.name = "gate";
+  watch.model = "./models/a.pt";
+  EXPECT_EQ(watches_of(options).front().options.model.labels, "labels.txt");
+  watch.model = "models/b.pt";
+  EXPECT_EQ(watches_of(options).front().options.model.labels, "");
+}
+
 TEST(RunWatches, AModelThatIsNotAcceptedAnyMoreIsRefusedThoughItsFileIsAsItWas) {
   RunOptions options;
   options.model.file = LOOKOUT_SELFTEST;
   int loads = 0;
-  const auto load = [&loads](const ModelOptions& /*model*/) {
-    ++loads;
-    LoadedModel loaded;
-    loaded.classifiers.push_back(std::make_unique<FakeClassifier>());
-    return loaded;
-  };
+  const auto load = loading(loads);
   const OpenWatches before = open_watches(options, load);
   options.model.sha256 = {read_archive(options.model).sha256()};
   const OpenWatches accepted = open_watches(options, load, before.models);
