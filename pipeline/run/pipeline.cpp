@@ -64,6 +64,11 @@ class Inference {
     return status;
   }
 
+  // Whether a worker does not return. Without workers take() would not.
+  bool hangs(Clock::time_point now, milliseconds limit) {
+    return workers_ && workers_->hangs(now, limit);
+  }
+
   // Ends the workers, if there are any, and closes `pictures`.
   void stop() {
     if (pictures_ != nullptr) pictures_->close();
@@ -142,7 +147,9 @@ class FrameLoop {
     while (!stop) {
       const auto now = Clock::now();
       if (now >= end) return;
-      tell([](Reporter& reporter) { reporter.poll(); });
+      if (!inference_.hangs(now, options_.worker_limit)) {
+        tell([](Reporter& reporter) { reporter.poll(); });
+      }
       if (now >= next_tick_) report_interval(now);
       if (heat_ && now >= next_heat_) limit_heat(now);
       const auto wait = std::chrono::ceil<milliseconds>(std::min(next_tick_, end) - now);

@@ -14,7 +14,8 @@ Workers::Workers(const FrameFeed& feed, PictureQueue* pictures)
       pictures_(pictures),
       workers_(feed.plans.current()->regions.front().classifiers.size()),
       slots_(2 * workers_),
-      running_(workers_) {
+      running_(workers_),
+      busy_(workers_) {
   threads_.reserve(workers_);
   try {
     for (std::size_t i = 0; i < workers_; ++i) {
@@ -31,16 +32,16 @@ void Workers::run(std::size_t number) {
   ThreadPlan mine(number, pictures_);
   mine.use(plan);
   while (true) {
-    if (pictures_ != nullptr) pictures_->classify_overdue(mine.pictures());
+    classify_picture(number, mine, /*overdue=*/true);
     Work work;
     const TakeStatus status = take_work(plan, work);
     if (status == TakeStatus::kClosed) break;
     mine.use(plan);
     if (status == TakeStatus::kTimeout) {
-      if (pictures_ != nullptr) pictures_->classify_waiting(mine.pictures());
+      classify_picture(number, mine, /*overdue=*/false);
       continue;
     }
-    classify(mine, work);
+    classify(number, mine, work);
     finish(work);
     if (work.error) break;
   }
@@ -49,6 +50,28 @@ void Workers::run(std::size_t number) {
     --running_;
   }
   completed_.notify_one();
+}
+
+void Workers::note_busy(std::size_t number, std::optional<Clock::time_point> since) {
+  const MutexLock lock(mutex_);
+  busy_[number] = since;
+}
+
+bool Workers::hangs(Clock::time_point now, std::chrono::milliseconds limit) {
+  const MutexLock lock(mutex_);
+  return std::any_of(busy_.begin(), busy_.end(),
+                     [&](const auto& since) { return since && now - *since > limit; });
+}
+
+void Workers::classify_picture(std::size_t number, ThreadPlan& with, bool overdue) {
+  if (pictures_ == nullptr || !pictures_->is_waiting()) return;
+  note_busy(number, Clock::now());
+  if (overdue) {
+    pictures_->classify_overdue(with.pictures());
+  } else {
+    pictures_->classify_waiting(with.pictures());
+  }
+  note_busy(number, std::nullopt);
 }
 
 // While a worker waits for a frame, nothing is left of the one before: who waits for `taking_`
@@ -121,8 +144,9 @@ void Workers::begin_results(Work& work) {
   ++slot.working;
 }
 
-void Workers::classify(ThreadPlan& with, Work& work) const {
+void Workers::classify(std::size_t number, ThreadPlan& with, Work& work) {
   Slot& slot = *work.slot;
+  note_busy(number, Clock::now());
   try {
     for (; work.done < work.count && !work.error; ++work.done) {
       with.classify(slot.frame, slot.results[work.first + work.done], feed_.trace);
@@ -130,6 +154,7 @@ void Workers::classify(ThreadPlan& with, Work& work) const {
   } catch (...) {
     work.error = std::current_exception();
   }
+  note_busy(number, std::nullopt);
 }
 
 void Workers::finish(const Work& work) {

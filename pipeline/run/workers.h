@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -35,6 +36,10 @@ class Workers {
   // closed and all of them were classified. Throws what classifying the next region threw.
   TakeStatus take(ClassifiedFrame& classified, std::chrono::milliseconds timeout);
 
+  // Whether a worker has been at one frame or picture for longer than `limit` at the time `now`: it
+  // may never return.
+  bool hangs(Clock::time_point now, std::chrono::milliseconds limit) EXCLUDES(mutex_);
+
   // Waits for the inferences under way and joins the threads. Results that were not taken are lost.
   void stop();
 
@@ -61,10 +66,12 @@ class Workers {
   };
 
   void run(std::size_t number);
+  void note_busy(std::size_t number, std::optional<Clock::time_point> since) EXCLUDES(mutex_);
+  void classify_picture(std::size_t number, ThreadPlan& with, bool overdue) EXCLUDES(mutex_);
   TakeStatus take_work(PlanPtr& plan, Work& work) EXCLUDES(mutex_);
   TakeStatus take_frame(PlanPtr& plan, Work& work) REQUIRES(taking_);
   void begin_results(Work& work) REQUIRES(mutex_);
-  void classify(ThreadPlan& with, Work& work) const;
+  void classify(std::size_t number, ThreadPlan& with, Work& work) EXCLUDES(mutex_);
   void finish(const Work& work) EXCLUDES(mutex_);
   void leave_rest() REQUIRES(mutex_);
   bool is_complete(const Slot& slot) const REQUIRES(mutex_);
@@ -87,6 +94,8 @@ class Workers {
   Slot* newest_ GUARDED_BY(mutex_) = nullptr;     // the frame that was taken last
   bool has_rest_ GUARDED_BY(mutex_) = false;      // nobody has begun some regions of it
   std::size_t running_ GUARDED_BY(mutex_);        // workers
+  // Since when each of them has been at a frame or a picture; nothing: it waits for one.
+  std::vector<std::optional<Clock::time_point>> busy_ GUARDED_BY(mutex_);
   bool stop_ GUARDED_BY(mutex_) = false;
 
   std::vector<std::thread> threads_;  // last: they use all of the above

@@ -77,6 +77,40 @@ TEST(Workers, WorkAtTheSameTime) {
   EXPECT_EQ(log.sequences.size(), 4U);
 }
 
+// What watches over the frame loop hears from it by poll() alone.
+TEST(Workers, OneThatDoesNotReturnEndsThePolls) {
+  struct Polls : Reporter {
+    void poll() override {
+      if (is_inside) ++polls;
+    }
+    void tick(const StatsSnapshot& stats) override {
+      if (!stats.final && is_inside && ++ticks == 5) enough.open();
+    }
+    std::atomic<bool> is_inside{false};
+    Gate enough;
+    int polls = 0;
+    int ticks = 0;  // turns of the loop
+  };
+  auto reporter = std::make_unique<Polls>();
+  Polls& polls = *reporter;
+  std::vector<std::unique_ptr<Reporter>> reporters;
+  reporters.push_back(std::move(reporter));
+  const auto hang = [&polls](int /*call*/) {
+    polls.is_inside = true;
+    polls.enough.wait();
+    polls.is_inside = false;
+  };
+  FakeSource source(/*live=*/false, frames(1));
+  FakeClassifier one(hang);
+  FakeClassifier two(hang);
+  PipelineOptions options;
+  options.stats_interval = std::chrono::milliseconds(1);
+  options.worker_limit = std::chrono::milliseconds(-1);
+  const std::atomic<bool> stop{false};
+  run_pipeline(source, lent({&one, &two}), reporters, options, stop);
+  EXPECT_LE(polls.polls, 1) << "one that had begun before";
+}
+
 TEST(Workers, AFailureIsThrownAfterTheFramesBeforeIt) {
   const auto fail_at_five = [](std::atomic<int>& began) {
     return [&began](int) {
