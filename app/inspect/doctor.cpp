@@ -332,6 +332,7 @@ SourceOptions check_models(const RunOptions& options, const std::string& unit, c
                            Checks& checks) {
   std::map<std::pair<std::string, std::string>, DescribedModel> models;  // by file and labels
   std::vector<SourceOptions> wishes;
+  std::optional<Engine> used;  // of the first model that is loaded, as of a run
   for (const Watch& watch : watches_of(options)) {
     const ModelOptions& file = watch.options.model;
     // One that cannot be loaded has the default input, that of most models.
@@ -341,6 +342,8 @@ SourceOptions check_models(const RunOptions& options, const std::string& unit, c
       checks.push_back(tried("model", State::kFailure, [&] {
         if (!unit.empty()) check_files_of_service(watch.options, probes);
         model = probes.load_model(file);
+        if (!used) used = model.engine;
+        if (model.engine != *used) throw OtherEngine(model.engine, *used);
         return model.text;
       }));
       if (!model.advice.empty()) checks.push_back({"model", State::kNote, model.advice});

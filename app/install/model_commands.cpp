@@ -249,13 +249,21 @@ JudgedModel judge_kept(const ModelPlace& place, const ModelStore& store, const s
   }
 }
 
-// Why the new model does not run in the service; empty: it answers.
+// Why the new model does not run in the service; empty: it answers. A service whose process cannot
+// take it is restarted.
 std::string wait_for_answer(const ModelPlace& place, const InstalledModel& model,
                             const ServiceControl& service, Clock::time_point asked) {
-  const auto end = asked + kAnswerLimit;
+  auto end = asked + kAnswerLimit;
+  bool is_restarted = false;
   while (service.now() < end) {
-    const auto reload = outcome_since(asked, service);
-    if (reload && !reload->error.empty()) return reload->error;
+    const auto reload = is_restarted ? std::nullopt : outcome_since(asked, service);
+    if (reload && reload->needs_restart) {
+      is_restarted = true;
+      end = service.now() + kAnswerLimit;
+      service.reload(/*restart=*/true);
+    } else if (reload && !reload->error.empty()) {
+      return reload->error;
+    }
     if (const auto trial = read_trial(service.state_folder, place.model.file, model)) {
       if (trial->answered) return {};
       if (!trial->error.empty()) return trial->error;

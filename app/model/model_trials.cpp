@@ -177,7 +177,7 @@ ModelTrials::~ModelTrials() {
   }
 }
 
-LoadedModel ModelTrials::load(const ModelOptions& options, const Load& load) {
+LoadedModel ModelTrials::load(const ModelOptions& options, const Load& load, When when) {
   if (folder_.empty() || options.file.empty()) return load(options);
   const ModelStore store(options.file);
   std::optional<Choice> choice = choose(store);
@@ -192,6 +192,11 @@ LoadedModel ModelTrials::load(const ModelOptions& options, const Load& load) {
     loaded.sha256 = choice->model.sha256;
     return loaded;
   } catch (const Error& error) {
+    const bool is_other_engine = dynamic_cast<const OtherEngine*>(&error) != nullptr;
+    if (when == When::kReload && is_other_engine) {
+      note_error(store, *choice, {});
+      throw;
+    }
     note_error(store, *choice, error.what());
     if (!choice->before) throw;
     return fall_back(store, *choice, options, load, error.what());
@@ -257,7 +262,7 @@ void ModelTrials::note_attempt(const ModelStore& store, Choice& choice) {
   }
   if (trial.note.sha256.empty() || trial.note.proved) ++waiting_;
   ++choice.note.attempts;
-  choice.note.answered = false;
+  choice.note.answered = choice.note.failed = false;
   choice.note.error.clear();
   trial = {choice.note, std::nullopt, choice.before.has_value()};
   log_info("model {}: {} was installed and is new: attempt {} of {}", store.file().string(),

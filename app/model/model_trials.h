@@ -75,11 +75,13 @@ class ModelTrials {
   ModelTrials& operator=(const ModelTrials&) = delete;
 
   using Load = std::function<LoadedModel(const ModelOptions&)>;
+  enum class When { kStart, kReload };
 
   // Loads the model that the options name, or the one installed before it: when kAttempts processes
   // ended with it, or it cannot be loaded. Then LoadedModel::instead_of is its SHA-256, and the log
-  // says so. Throws what `load` throws when there is none before.
-  LoadedModel load(const ModelOptions& options, const Load& load);
+  // says so. Throws what `load` throws when there is none before. A reload throws OtherEngine, too,
+  // which says nothing of the model: a start may run it.
+  LoadedModel load(const ModelOptions& options, const Load& load, When when = When::kStart);
 
   // Whether there is a folder.
   bool notes() const { return !folder_.empty(); }

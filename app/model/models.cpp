@@ -396,7 +396,8 @@ DescribedModel describe_model(const ModelOptions& options) {
                     model.path.string(), model.sha256(),
                     model.head ? ", behind its base " + model.archive.path().string() : "",
                     facts.activations, facts.kernels);
-    return to_text(Json{text, input.width, input.height, input.resize, facts.advice});
+    return to_text(Json{text, input.width, input.height, input.resize, facts.advice,
+                        static_cast<int>(model.archive.engine())});
   };
   const auto found = parse_json(run_in_child("model " + model.path.string(), describe));
   DescribedModel described{found[0], {}};
@@ -404,6 +405,7 @@ DescribedModel describe_model(const ModelOptions& options) {
   described.input.height = found[2];
   described.input.resize = found[3];
   described.advice = found[4];
+  described.engine = static_cast<Engine>(found[5].get<int>());
   return described;
 }
 

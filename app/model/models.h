@@ -116,6 +116,7 @@ struct DescribedModel {
   std::string text;
   InputSpec input;          // its size and how pictures are brought to it
   std::string advice = {};  // as ModelFacts
+  Engine engine{};          // that runs it
 };
 
 // Loads the model that `options` name in a process of its own, so that this one has no engine yet

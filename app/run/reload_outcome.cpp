@@ -44,9 +44,13 @@ void write_reload_outcome(const fs::path& state_folder, const ReloadOutcome& out
   try {
     const auto since = outcome.begun.time_since_epoch();
     const std::int64_t begun = std::chrono::duration_cast<std::chrono::nanoseconds>(since).count();
-    const Json json{
-        {"schema", 1},          {"begun_ns", begun},      {"changed", outcome.changed},
-        {"kept", outcome.kept}, {"error", outcome.error}, {"exit_status", outcome.exit_status}};
+    const Json json{{"schema", 1},
+                    {"begun_ns", begun},
+                    {"changed", outcome.changed},
+                    {"kept", outcome.kept},
+                    {"error", outcome.error},
+                    {"exit_status", outcome.exit_status},
+                    {"needs_restart", outcome.needs_restart}};
     const std::string text = to_text(json) + "\n";
     AtomicFile("outcome of a reload", state_folder / kFileName)
         .save([&text](const WritePart& part) { part(text); });
@@ -68,6 +72,7 @@ std::optional<ReloadOutcome> read_reload_outcome(const fs::path& state_folder) {
     outcome.kept = json.at("kept").get<std::vector<std::string>>();
     outcome.error = json.at("error").get<std::string>();
     outcome.exit_status = json.at("exit_status").get<int>();
+    outcome.needs_restart = json.value("needs_restart", false);
     return outcome;
   } catch (const Error&) {
   } catch (const nlohmann::json::exception&) {

@@ -16,6 +16,7 @@ struct ReloadOutcome {
   std::vector<std::string> kept;     // names of keys that change with a restart
   std::string error;                 // why nothing was changed; empty: it was taken
   int exit_status = 0;               // that a start would have; 0: it was taken
+  bool needs_restart = false;        // `error` is of this process: a start may take it
 };
 
 // What was taken, "a and b changed", and what was not, "c changes with a restart": for people.

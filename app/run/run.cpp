@@ -68,6 +68,33 @@ void note_outcome(const ReloadOutcome& outcome) {
   if (const auto folder = state_folder(); !folder.empty()) write_reload_outcome(folder, outcome);
 }
 
+// Loads models beside running ones, and notes which of them a start might load. By the thread that
+// reloads.
+class ReloadedModels {
+ public:
+  using Load = std::function<LoadedModel(const ModelOptions&)>;
+
+  explicit ReloadedModels(Load load) : load_(std::move(load)) {}
+
+  LoadedModel load(const ModelOptions& model) {
+    try {
+      return load_(model);
+    } catch (const OtherEngine& error) {
+      needs_restart_ = true;
+      throw Error(error.kind(), fmt::format("model {}: {}; restart lookout to use it",
+                                            model_path(model.file).string(), error.what()));
+    }
+  }
+  void note(ReloadOutcome outcome) {
+    outcome.needs_restart = std::exchange(needs_restart_, false);
+    note_outcome(outcome);
+  }
+
+ private:
+  const Load load_;
+  bool needs_restart_ = false;  // of the reload that goes on
+};
+
 // Throws what the next start would before a model is loaded, and what it would for libraries that
 // are not there. `now`: the options of the run.
 void judge_run(const RunOptions& next, const RunOptions& now) {
@@ -175,12 +202,15 @@ void run_with_watches(const RunOptions& options, std::atomic<bool>& stop,
   }
   ModelLoader loader;
   ModelTrials trials(state_folder(), Clock::now, {}, end_hung_run);
-  const auto load_model = [&](const ModelOptions& named) {
-    return trials.load(named, [&](const ModelOptions& chosen) {
+  const auto load_model = [&](const ModelOptions& named, ModelTrials::When when) {
+    const auto load = [&](const ModelOptions& chosen) {
       return load_run_models(loader, chosen, resolved, profile);
-    });
+    };
+    return trials.load(named, load, when);
   };
-  OpenWatches watches = open_watches(options, load_model);
+  OpenWatches watches = open_watches(options, [&](const ModelOptions& named) {
+    return load_model(named, ModelTrials::When::kStart);
+  });
   const Classifier& model = *watches.regions.front().classifiers.front();
 
   Plan plan = make_plan(options, watches, /*live=*/false);
@@ -218,13 +248,15 @@ void run_with_watches(const RunOptions& options, std::atomic<bool>& stop,
   if (reporters.take_pictures) pipeline.pictures = &pictures;
   output.lines.wait_until(pipeline.end);
   PlanSlot plans(std::move(plan), [&reload] { reload.wake.wake(); });
+  ReloadedModels reloaded([&, threads = model.threads()](const ModelOptions& named) {
+    return load_model(with_threads(named, threads), ModelTrials::When::kReload);
+  });
   std::optional<Reloader> reloader;
   if (info.live || info.source.empty()) {
-    const auto load = [&, threads = model.threads()](const ModelOptions& named) {
-      return load_model(with_threads(named, threads));
-    };
+    const auto load = [&](const ModelOptions& named) { return reloaded.load(named); };
     const auto judge = [&options](const RunOptions& next) { judge_run(next, options); };
-    reloader.emplace(reload, Reloader::Parts{judge, load, reporters_of, info.live, note_outcome},
+    const auto note = [&](const ReloadOutcome& outcome) { reloaded.note(outcome); };
+    reloader.emplace(reload, Reloader::Parts{judge, load, reporters_of, info.live, note},
                      options, watches, plans);
   }
   watches.models.clear();  // the plan has them, until another one replaces it

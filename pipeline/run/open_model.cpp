@@ -23,9 +23,7 @@ void claim(Engine engine) {
   int before = -1;
   const int wanted = static_cast<int>(engine);
   if (claimed.compare_exchange_strong(before, wanted) || before == wanted) return;
-  throw cannot_run(
-      ErrorKind::kUnsupported, engine,
-      fmt::format("this process uses {} already", to_text(static_cast<Engine>(before))));
+  throw OtherEngine(engine, static_cast<Engine>(before));
 }
 
 const EngineModule& load(Engine engine) {
@@ -67,6 +65,11 @@ void refuse_device(const ModelArchive& archive, const DeviceOptions& device) {
 }
 
 }  // namespace
+
+OtherEngine::OtherEngine(Engine wanted, Engine used)
+    : Error(cannot_run(ErrorKind::kUnsupported, wanted,
+                       fmt::format("this process uses {} already, and a process uses one engine",
+                                   to_text(used)))) {}
 
 std::vector<std::unique_ptr<Classifier>> open_models(const ModelArchive& archive,
                                                      const ClassifierOptions& options, int count) {

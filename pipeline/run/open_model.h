@@ -10,10 +10,18 @@
 #include "pipeline/archive/archive.h"
 #include "pipeline/archive/engine_facts.h"
 #include "pipeline/core/classifier.h"
+#include "pipeline/core/error.h"
 #include "pipeline/training/backbone.h"
 #include "pipeline/training/trainer.h"
 
 namespace lookout {
+
+// Error(kUnsupported): the process uses `used`, so that it cannot run models of `wanted`. Another
+// process could.
+class OtherEngine : public Error {
+ public:
+  OtherEngine(Engine wanted, Engine used);
+};
 
 // Loads the model for `count` workers and runs it until it is warm. TorchScript archives, whose
 // code runs then, run on LibTorch, ONNX models on ONNX Runtime. The archive is not needed any more
@@ -21,8 +29,8 @@ namespace lookout {
 // Throws Error(kBadData) for anything wrong with the archive, its spec, its labels or a library of
 // operators, Error(kNoInput) or Error(kPermission) when such a library cannot be read,
 // Error(kInternal) when the engine's library lacks what it needs, Error(kNoInput) when the engine
-// is not installed, Error(kUnsupported) when it cannot be loaded, or the process already uses
-// another.
+// is not installed, Error(kUnsupported) when it cannot be loaded, and OtherEngine when the process
+// already uses another.
 std::vector<std::unique_ptr<Classifier>> open_models(const ModelArchive& archive,
                                                      const ClassifierOptions& options, int count);
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <opencv2/imgcodecs.hpp>
@@ -122,6 +123,29 @@ TEST_F(ProgramWithOnnx, DoctorTriesItsModelAndBothEngines) {
   EXPECT_THAT(result.out, HasSubstr("ok       onnxruntime "));
   EXPECT_THAT(result.out, HasSubstr("ok       libtorch "));
   EXPECT_THAT(result.out, HasSubstr("float32 activations on MLAS kernels"));
+}
+
+TEST_F(ProgramWithOnnx, DoctorSaysOfTwoEnginesWhatRunSays) {
+  const std::string config = directory_.write(
+      "lookout.toml", "[watch.gate]\nmodel = \"" LOOKOUT_SELFTEST "\"\n[watch.lamp]\nmodel = \"" +
+                          model() + "\"\n");
+  constexpr const char* kWhy = "ONNX models cannot be run: this process uses LibTorch already";
+  expect_failure(run_lookout({"test://red?frames=1", "--config", config}), 72, kWhy);
+  const ProgramResult doctor = run_lookout({"doctor", "test://red", "--config", config});
+  EXPECT_EQ(doctor.status, 72);
+  EXPECT_THAT(doctor.out, HasSubstr(kWhy));
+}
+
+TEST_F(ProgramWithOnnx, AReloadSaysThatItTakesARestart) {
+  const std::string file = directory_ / "lookout.toml";
+  directory_.write("lookout.toml", "[model]\nfile = \"" LOOKOUT_SELFTEST "\"\n");
+  Program program({"test://red?fps=25", "--config", file});
+  ASSERT_TRUE(program.wait_for(" ms)")) << program.err();
+  directory_.write("lookout.toml", "[model]\nfile = \"" + model() + "\"\n");
+  kill(program.pid(), SIGUSR2);
+  ASSERT_TRUE(program.wait_for("reload: nothing was changed: ")) << program.err();
+  kill(program.pid(), SIGTERM);
+  EXPECT_THAT(program.finish().err, HasSubstr("; restart lookout to use it"));
 }
 
 TEST_F(ProgramWithOnnx, EvalCountsItsAnswers) {

@@ -108,6 +108,24 @@ TEST_F(DoctorTest, ACameraIsOpenedAsForTheModelAndTheView) {
   EXPECT_EQ(seen.framerate, 15);
 }
 
+TEST_F(DoctorTest, ModelsOfTwoEnginesDoNotRunInOneProcess) {
+  for (const char* name : {"gate", "lamp"}) {
+    WatchOptions& watch = options_.watches.emplace_back();
+    watch.name = name;
+    watch.model = std::string(name) == "gate" ? "gate.pt" : "lamp.onnx";
+  }
+  probes_.load_model = [](const ModelOptions& options) {
+    DescribedModel model{"a model", {}};
+    if (options.file == "lamp.onnx") model.engine = Engine::kOnnxRuntime;
+    return model;
+  };
+  const Diagnosis diagnosis = diagnose();
+  EXPECT_EQ(diagnosis.exit_status, 72);
+  EXPECT_THAT(to_text(diagnosis), HasSubstr("ok       model        a model\n"
+                                            "failure  model        ONNX models cannot be run: this "
+                                            "process uses LibTorch already"));
+}
+
 TEST_F(DoctorTest, ACameraThatTheServiceHasIsNoFailure) {
   probes_.try_source = failing_source(ErrorKind::kDeviceLost);
   EXPECT_EQ(diagnose().exit_status, 69);

@@ -119,6 +119,36 @@ TEST_F(InstallTest, AReloadThatIsRefusedGoesBackAtOnce) {
   EXPECT_EQ(now_.time_since_epoch(), std::chrono::seconds(1));
 }
 
+// As of a model of another engine, which a process that has one cannot load.
+TEST_F(InstallTest, AServiceThatNeedsARestartForItIsRestarted) {
+  serve_ = [this] {
+    if (reloads_.back()) {
+      run([](ModelTrials& trials, const std::string& hash) { trials.answered(hash); });
+      return;
+    }
+    ReloadOutcome outcome;
+    outcome.begun = now_;
+    outcome.error = "this process uses LibTorch already";
+    outcome.needs_restart = true;
+    write_reload_outcome(state_.path(), outcome);
+  };
+  EXPECT_THAT(install(), HasSubstr("\nlookout.service answers with it; "));
+  EXPECT_EQ(read_file(file_), read_file(new_));
+  EXPECT_THAT(reloads_, ElementsAre(false, true));
+}
+
+TEST_F(InstallTest, OneThatARestartDoesNotHelpGoesBack) {
+  serve_ = [this] {
+    ReloadOutcome outcome;
+    outcome.begun = now_;
+    outcome.error = "this process uses LibTorch already";
+    outcome.needs_restart = true;
+    write_reload_outcome(state_.path(), outcome);
+  };
+  expect_back("the service gave no result with it for 30 s");
+  EXPECT_THAT(reloads_, ElementsAre(false, true, true));
+}
+
 TEST_F(InstallTest, AStoppedServiceIsNotStarted) {
   active_ = "inactive";
   EXPECT_THAT(install(), HasSubstr("lookout.service is stopped: its start takes it"));

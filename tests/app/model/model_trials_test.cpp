@@ -126,6 +126,32 @@ TEST_F(ModelTrialsTest, WhatCannotBeLoadedIsReplacedAtOnce) {
   EXPECT_EQ(trial->error, "it has no labels");
 }
 
+// A process has one engine. That the model before would do says nothing of the new one.
+TEST_F(ModelTrialsTest, AModelOfAnotherEngineIsForTheNextStart) {
+  const auto load_old_alone = [this](const ModelOptions& model) {
+    if (model.file == store_.file()) throw OtherEngine(Engine::kOnnxRuntime, Engine::kTorch);
+    return load_any(model);
+  };
+  {
+    ModelTrials trials(state_.path());
+    EXPECT_THROW(trials.load(options_, load_old_alone, ModelTrials::When::kReload), OtherEngine);
+    EXPECT_FALSE(trials.is_waiting());
+  }
+  const auto trial = read_trial(state_.path(), store_.file(), store_.installed().front());
+  ASSERT_TRUE(trial);
+  EXPECT_FALSE(trial->failed);
+  EXPECT_EQ(trial->error, "");
+  EXPECT_EQ(trial->attempts, 0);
+  {
+    ModelTrials beside_others(state_.path());
+    EXPECT_EQ(beside_others.load(options_, load_old_alone).path, store_.kept(sha256(kOld)))
+        << "a start has no other way";
+  }
+  ModelTrials alone(state_.path());
+  EXPECT_EQ(load(alone).path, store_.file());
+  EXPECT_FALSE(read_trial(state_.path(), store_.file(), store_.installed().front())->failed);
+}
+
 TEST_F(ModelTrialsTest, FilesThatWereNotInstalledAreLoadedAsTheyAre) {
   models_.write("gate.pt", "PK, copied here");
   ModelTrials trials(state_.path());
