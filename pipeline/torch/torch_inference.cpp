@@ -100,10 +100,11 @@ void TorchInference::start_tuning(const ClassifierOptions& options, const WarmUp
 void TorchInference::tune(Clock::duration inference) {
   const bool starting = tuner_->starting();
   tuner_->record(inference);
-  if (tuner_->threads() == threads_) return;
-  if (!starting) log_debug("computing threads: {} instead of {}", tuner_->threads(), threads_);
-  threads_ = tuner_->threads();
-  set_compute_threads(threads_, quantized());
+  const int threads = tuner_->threads();
+  const int before = threads_.exchange(threads);
+  if (threads == before) return;
+  if (!starting) log_debug("computing threads: {} instead of {}", threads, before);
+  set_compute_threads(threads, quantized());
 }
 
 void TorchInference::use_this_thread() {

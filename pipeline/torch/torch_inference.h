@@ -4,6 +4,7 @@
 
 #include <torch/script.h>
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -22,7 +23,8 @@
 
 namespace lookout {
 
-// Used by one thread at a time. The engine and the thread counts belong to the process.
+// Used by one thread at a time, but for threads(), which any may ask. The engine and the thread
+// counts belong to the process.
 class TorchInference {
  public:
   // What is run of a loaded network, before it is frozen.
@@ -66,7 +68,7 @@ class TorchInference {
   ModelSpec spec_;
   ModelFacts facts_;
   DeviceUse device_use_;
-  int threads_;
+  std::atomic<int> threads_;
   std::optional<ThreadTuner> tuner_;  // of automatic threads
   OperatorProfile* operators_ = nullptr;
   TorchDevice* device_ = nullptr;  // of one's own; null: the CPU
