@@ -37,8 +37,8 @@ namespace {
 namespace fs = std::filesystem;
 using Models = std::vector<InstalledModel>;
 
-constexpr std::chrono::seconds kAnswerLimit{30};
-constexpr std::size_t kShownDigits = 12;  // of a SHA-256
+constexpr std::chrono::seconds kAnswerLimit{30};  // besides the wait for its turn
+constexpr std::size_t kShownDigits = 12;          // of a SHA-256
 constexpr std::size_t kShownLabels = 8;
 
 // ---- Which file
@@ -61,6 +61,17 @@ std::vector<ModelPlace> places_of(const RunOptions& options) {
     if (!watch.name.empty()) place->watches.push_back(watch.name);
   }
   return places;
+}
+
+// How long the new model may take to answer. With a rate its watch may be the last one whose turn
+// comes: a run that begins or reloads classifies for each watch once before it takes the first
+// again.
+Clock::duration answer_limit(const RunOptions& options) {
+  const std::optional<double>& rate = options.camera.max_rate;
+  if (!rate || options.watches.size() < 2) return kAnswerLimit;
+  const std::chrono::duration<double> turns(static_cast<double>(options.watches.size() - 1) /
+                                            *rate);
+  return kAnswerLimit + std::chrono::ceil<std::chrono::seconds>(turns);
 }
 
 std::vector<std::string> watch_names(const RunOptions& options) {
@@ -250,16 +261,17 @@ JudgedModel judge_kept(const ModelPlace& place, const ModelStore& store, const s
 }
 
 // Why the new model does not run in the service; empty: it answers. A service whose process cannot
-// take it is restarted.
+// take it is restarted. `limit`: of answer_limit().
 std::string wait_for_answer(const ModelPlace& place, const InstalledModel& model,
-                            const ServiceControl& service, Clock::time_point asked) {
-  auto end = asked + kAnswerLimit;
+                            Clock::duration limit, const ServiceControl& service,
+                            Clock::time_point asked) {
+  auto end = asked + limit;
   bool is_restarted = false;
   while (service.now() < end) {
     const auto reload = is_restarted ? std::nullopt : outcome_since(asked, service);
     if (reload && reload->needs_restart) {
       is_restarted = true;
-      end = service.now() + kAnswerLimit;
+      end = service.now() + limit;
       service.reload(/*restart=*/true);
     } else if (reload && !reload->error.empty()) {
       return reload->error;
@@ -271,13 +283,14 @@ std::string wait_for_answer(const ModelPlace& place, const InstalledModel& model
     }
     service.pause();
   }
-  return fmt::format("the service gave no result with it for {} s", kAnswerLimit.count());
+  return fmt::format("the service gave no result with it for {} s",
+                     std::chrono::ceil<std::chrono::seconds>(limit).count());
 }
 
 // Has the service take the model that was put in place; returns what is to be told. When it does
 // not run there, `before` is put in place again, and Error is thrown.
 std::string activate(const ModelPlace& place, const InstalledModel& model, const Models& before,
-                     const ServiceControl& service) {
+                     Clock::duration limit, const ServiceControl& service) {
   if (service.unit.empty()) return "The next run takes it";
   if (service.state() == "inactive") return service.unit + " is stopped: its start takes it";
   const bool is_active = service.state() == "active";
@@ -285,7 +298,7 @@ std::string activate(const ModelPlace& place, const InstalledModel& model, const
   try {
     const auto asked = service.now();
     service.reload(/*restart=*/!is_active);
-    problem = wait_for_answer(place, model, service, asked);
+    problem = wait_for_answer(place, model, limit, service, asked);
   } catch (const Error& error) {
     problem = error.what();
   }
@@ -303,7 +316,7 @@ std::string activate(const ModelPlace& place, const InstalledModel& model, const
 
 // The copies of `model` and of what is in place are kept.
 std::string use(const ModelPlace& place, InstalledModel model, const Models& before,
-                const ServiceControl& service) {
+                Clock::duration limit, const ServiceControl& service) {
   model.at = milliseconds_now();
   Models installed = before;
   const auto old = std::find_if(installed.begin(), installed.end(),
@@ -311,7 +324,7 @@ std::string use(const ModelPlace& place, InstalledModel model, const Models& bef
   if (old != installed.end()) installed.erase(old);
   installed.insert(installed.begin(), model);
   ModelStore(place.model.file).put_in_place(installed);
-  const std::string done = activate(place, model, before, service);
+  const std::string done = activate(place, model, before, limit, service);
   std::string text =
       fmt::format("{}{}, {}, is in {}: {}\n", watches_text(place), shown_model(model),
                   model.is_head ? "a head, which is data"
@@ -453,7 +466,8 @@ std::string install_model(const RunOptions& options, const ModelCommandOptions& 
     store.keep(hash, incoming.bytes());
     const JudgedModel judged = judge_kept(place, store, hash, command.file);
     keep_current(store, known);
-    return use(place, {hash, judged.name, judged.labels, judged.is_head}, known.all, service);
+    return use(place, {hash, judged.name, judged.labels, judged.is_head}, known.all,
+               answer_limit(options), service);
   } catch (const Error&) {
     const auto now = store.installed();
     const bool is_listed = std::any_of(now.begin(), now.end(),
@@ -475,7 +489,7 @@ std::string put_model_back(const RunOptions& options, const ModelCommandOptions&
   InstalledModel model = model_before(known, place, command.hash);
   judge_kept(place, store, model.sha256, shown_model(model));
   keep_current(store, known);
-  return use(place, std::move(model), known.all, service);
+  return use(place, std::move(model), known.all, answer_limit(options), service);
 }
 
 std::string list_models(const RunOptions& options, const ModelCommandOptions& command,

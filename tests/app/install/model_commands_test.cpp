@@ -96,6 +96,25 @@ TEST_F(InstallTest, OneThatGivesNoResultGoesBack) {
   EXPECT_THAT(reloads_, ElementsAre(false, true)) << "a process that hangs is ended";
 }
 
+// Each watch has a turn, one after the other.
+TEST_F(InstallTest, ARateLengthensTheWaitByTheTurnsOfTheOtherWatches) {
+  options_.camera.max_rate = 0.1;
+  for (const char* name : {"a", "b", "c", "gate"}) {
+    options_.watches.emplace_back().name = name;
+  }
+  serve_ = [this] {
+    run([this](ModelTrials& trials, const std::string& hash) {
+      if (now_.time_since_epoch() > std::chrono::seconds(40)) trials.answered(hash);
+    });
+  };
+  EXPECT_THAT(install(), HasSubstr("lookout.service answers with it"));
+  command_.file = write("third.pt", "return x.mean([2, 3]) * 3");
+  serve_ = [] {};
+  now_ = {};
+  expect_error(ErrorKind::kBadData, HasSubstr("the service gave no result with it for 60 s"),
+               [this] { install(); });
+}
+
 TEST_F(InstallTest, OneThatTheServiceRefusesGoesBackAtOnce) {
   serve_ = [this] {
     ModelTrials trials(state_.path());
