@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -27,7 +28,8 @@ constexpr const char* kNotesName = "models.json";
 Json note_json(const ModelTrial& note) {
   return {{"sha256", note.sha256},     {"installed_ms", note.at}, {"attempts", note.attempts},
           {"answered", note.answered}, {"proved", note.proved},   {"failed", note.failed},
-          {"error", note.error}};
+          {"error", note.error},       {"running", note.running}, {"boot", note.boot},
+          {"crashes_ms", note.crashes}};
 }
 
 ModelTrial note_of(const nlohmann::json& json) {
@@ -39,6 +41,9 @@ ModelTrial note_of(const nlohmann::json& json) {
   note.proved = json.at("proved").get<bool>();
   note.failed = json.at("failed").get<bool>();
   note.error = json.at("error").get<std::string>();
+  note.running = json.value("running", false);
+  note.boot = json.value("boot", std::string());
+  note.crashes = json.value("crashes_ms", std::vector<std::int64_t>());
   return note;
 }
 
@@ -61,6 +66,16 @@ std::map<std::string, ModelTrial> read_notes(const fs::path& folder) {
 std::string failure_text(const ModelTrial& note) {
   if (!note.error.empty()) return note.error;
   return fmt::format("the program ended {} times with it", note.attempts);
+}
+
+std::string boot_id() {
+  std::string id;
+  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id") >> std::ws, id);
+  return id;
+}
+
+std::int64_t milliseconds_of(Clock::duration duration) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
 }
 
 // A note belongs to one installation, whatever path leads to the file.
@@ -156,6 +171,7 @@ ModelTrials::ModelTrials(fs::path folder, std::function<Clock::time_point()> now
                          TrialLimits limits, std::function<void()> end_process)
     : folder_(std::move(folder)),
       now_(std::move(now)),
+      boot_(boot_id()),
       limits_(limits),
       end_process_(std::move(end_process)) {}
 
@@ -169,8 +185,8 @@ ModelTrials::~ModelTrials() {
   try {
     const MutexLock lock(mutex_);
     for (auto& [file, trial] : trials_) {
-      if (trial.note.proved || trial.note.attempts == 0) continue;
-      --trial.note.attempts;
+      trial.note.running = false;
+      if (!trial.note.proved && trial.note.attempts > 0) --trial.note.attempts;
       write(file, trial.note);
     }
   } catch (const std::exception&) {  // for want of memory: the attempt counts
@@ -179,9 +195,14 @@ ModelTrials::~ModelTrials() {
 
 LoadedModel ModelTrials::load(const ModelOptions& options, const Load& load, When when) {
   if (folder_.empty() || options.file.empty()) return load(options);
+  note_crash();
   const ModelStore store(options.file);
   std::optional<Choice> choice = choose(store);
-  if (!choice || choice->note.proved) return load(options);
+  if (!choice) return load(options);
+  if (choice->note.proved) {
+    note_use(store, *choice);
+    return load(options);
+  }
   if (choice->note.attempts >= kAttempts && choice->before) {
     return fall_back(store, *choice, options, load, failure_text(choice->note));
   }
@@ -201,6 +222,29 @@ LoadedModel ModelTrials::load(const ModelOptions& options, const Load& load, Whe
     if (!choice->before) throw;
     return fall_back(store, *choice, options, load, error.what());
   }
+}
+
+// Of the process before this one, which of its models it may have been.
+void ModelTrials::note_crash() {
+  const MutexLock lock(mutex_);
+  if (std::exchange(is_begun_, true)) return;
+  auto notes = read_notes(folder_);
+  ModelTrial* newest = nullptr;
+  for (auto& [file, note] : notes) {
+    if (!std::exchange(note.running, false) || note.boot != boot_) continue;
+    if (newest == nullptr || note.at > newest->at) newest = &note;
+  }
+  if (newest == nullptr) return;
+  if (newest->proved) {
+    std::vector<std::int64_t>& crashes = newest->crashes;
+    const std::int64_t now = milliseconds_of(now_().time_since_epoch());
+    const auto is_old = [&](std::int64_t crash) {
+      return crash > now || crash < now - milliseconds_of(kCrashWindow);
+    };
+    crashes.erase(std::remove_if(crashes.begin(), crashes.end(), is_old), crashes.end());
+    crashes.push_back(now);
+  }
+  write_all(notes);
 }
 
 // What the store knows of the file as it is now; nothing when that was not installed.
@@ -225,6 +269,13 @@ std::optional<ModelTrials::Choice> ModelTrials::choose(const ModelStore& store) 
   choice.note.sha256 = choice.model.sha256;
   choice.note.at = choice.model.at;
   if (const auto note = read_trial(folder_, store.file(), choice.model)) choice.note = *note;
+  ModelTrial& note = choice.note;
+  if (note.proved && note.crashes.size() >= kAttempts && choice.before) {
+    note.proved = false;
+    note.attempts = kAttempts;
+    note.error = fmt::format("the program ended {} times within {} minutes with it",
+                             note.crashes.size(), kCrashWindow.count());
+  }
   return choice;
 }
 
@@ -252,6 +303,19 @@ LoadedModel ModelTrials::fall_back(const ModelStore& store, const Choice& choice
   return loaded;
 }
 
+// Of a model that proved itself.
+void ModelTrials::note_use(const ModelStore& store, const Choice& choice) {
+  const MutexLock lock(mutex_);
+  Trial& trial = trials_[store.file()];
+  if (trial.note.sha256 == choice.model.sha256 && trial.note.at == choice.model.at) return;
+  if (!trial.note.sha256.empty() && !trial.note.proved) --waiting_;
+  trial = {choice.note, std::nullopt, choice.before.has_value()};
+  if (trial.note.boot != boot_) trial.note.crashes.clear();
+  trial.note.boot = boot_;
+  trial.note.running = true;
+  write(store.file(), trial.note);
+}
+
 // A process ends once, however often it loads a model.
 void ModelTrials::note_attempt(const ModelStore& store, Choice& choice) {
   const MutexLock lock(mutex_);
@@ -264,6 +328,9 @@ void ModelTrials::note_attempt(const ModelStore& store, Choice& choice) {
   ++choice.note.attempts;
   choice.note.answered = choice.note.failed = false;
   choice.note.error.clear();
+  choice.note.running = true;
+  choice.note.boot = boot_;
+  choice.note.crashes.clear();
   trial = {choice.note, std::nullopt, choice.before.has_value()};
   log_info("model {}: {} was installed and is new: attempt {} of {}", store.file().string(),
            shown(choice.model), choice.note.attempts, kAttempts);
@@ -326,6 +393,7 @@ void ModelTrials::note_error(const ModelStore& store, Choice& choice, const std:
     trials_.erase(found);
   }
   choice.note.error = why;
+  choice.note.running = false;
   choice.note.attempts = std::max(choice.note.attempts - 1, 0);  // the process goes on
   write(store.file(), choice.note);
 }
@@ -358,9 +426,13 @@ void ModelTrials::answered(const std::string& sha256) {
 }
 
 void ModelTrials::write(const fs::path& file, const ModelTrial& note) {
+  auto notes = read_notes(folder_);
+  notes[note_key(file)] = note;
+  write_all(notes);
+}
+
+void ModelTrials::write_all(const std::map<std::string, ModelTrial>& notes) {
   try {
-    auto notes = read_notes(folder_);
-    notes[note_key(file)] = note;
     Json models = Json::object();
     for (const auto& [path, each] : notes) models[path] = note_json(each);
     const std::string text = to_text(Json{{"schema", 1}, {"models", std::move(models)}}, 2) + "\n";

@@ -1,6 +1,10 @@
 // A model that was installed has to prove itself: a run that ends twice with it, by a crash, a
 // watchdog or for want of memory, takes the one before.
 //
+// One that proved itself is judged again when it ends runs: kAttempts crashes within kCrashWindow,
+// as at pictures that it never had before, and the run takes the one before. A crash counts for the
+// last installed of the models that were in use. That the machine started again is none.
+//
 // One that does not return, while it is loaded or for a picture, ends the run at once, so that the
 // service manager starts it again, with the one before.
 //
@@ -19,6 +23,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "app/model/model_store.h"
 #include "app/model/models.h"
@@ -36,7 +41,12 @@ struct ModelTrial {
   bool answered = false;  // it gave a result, or is loaded and there is no camera to ask it about
   bool proved = false;    // it gave results for ModelTrials::kProof: its attempts do not count
   bool failed = false;    // the one before runs in its place
-  std::string error;      // why it was not loaded, or that it hung; empty: none of these
+  bool running = false;   // a process uses it, or ended without order
+  std::string boot;       // of the machine, when it was used last
+  // Of a model that proved itself: when runs began behind its last crashes, in milliseconds of
+  // Clock.
+  std::vector<std::int64_t> crashes;
+  std::string error;  // why it was not loaded, or that it hung; empty: none of these
 };
 
 // The note about the installation `model` of the file; nothing when there is none, or it cannot be
@@ -63,6 +73,7 @@ class ModelTrials {
  public:
   static constexpr int kAttempts = 2;
   static constexpr std::chrono::seconds kProof{30};
+  static constexpr std::chrono::minutes kCrashWindow{10};
 
   // `folder`: empty: models are loaded as they are, and nothing is noted. `end_process` is called
   // by a thread of its own when a model with one before it hangs.
@@ -78,9 +89,10 @@ class ModelTrials {
   enum class When { kStart, kReload };
 
   // Loads the model that the options name, or the one installed before it: when kAttempts processes
-  // ended with it, or it cannot be loaded. Then LoadedModel::instead_of is its SHA-256, and the log
-  // says so. Throws what `load` throws when there is none before. A reload throws OtherEngine, too,
-  // which says nothing of the model: a start may run it.
+  // ended with it, once it proved itself within kCrashWindow, or it cannot be loaded. Then
+  // LoadedModel::instead_of is its SHA-256, and the log says so. Throws what `load` throws when
+  // there is none before. A reload throws OtherEngine, too, which says nothing of the model: a
+  // start may run it.
   LoadedModel load(const ModelOptions& options, const Load& load, When when = When::kStart);
 
   // Whether there is a folder.
@@ -109,7 +121,9 @@ class ModelTrials {
     ModelTrial note;
   };
 
+  void note_crash() EXCLUDES(mutex_);
   std::optional<Choice> choose(const ModelStore& store);
+  void note_use(const ModelStore& store, const Choice& choice) EXCLUDES(mutex_);
   LoadedModel fall_back(const ModelStore& store, const Choice& choice, const ModelOptions& options,
                         const Load& load, const std::string& why);
   void note_attempt(const ModelStore& store, Choice& choice);
@@ -117,13 +131,17 @@ class ModelTrials {
   void end_hung(const char* doing, std::chrono::milliseconds limit) REQUIRES(mutex_);
   void note_error(const ModelStore& store, Choice& choice, const std::string& why);
   void write(const std::filesystem::path& file, const ModelTrial& note) REQUIRES(mutex_);
+  // By file.
+  void write_all(const std::map<std::string, ModelTrial>& notes) REQUIRES(mutex_);
 
   const std::filesystem::path folder_;
   const std::function<Clock::time_point()> now_;
+  const std::string boot_;  // of the machine
   Mutex mutex_;
   std::map<std::filesystem::path, Trial> trials_ GUARDED_BY(mutex_);  // of this process
-  bool is_told_ GUARDED_BY(mutex_) = false;  // that notes cannot be written
-  std::atomic<int> waiting_{0};              // trials that are not proved
+  bool is_told_ GUARDED_BY(mutex_) = false;   // that notes cannot be written
+  bool is_begun_ GUARDED_BY(mutex_) = false;  // the end of the process before is noted
+  std::atomic<int> waiting_{0};               // trials that are not proved
   const TrialLimits limits_;
   const std::function<void()> end_process_;
   std::atomic<bool> is_loading_{false};  // a model that is to prove itself

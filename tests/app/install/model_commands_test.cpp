@@ -51,7 +51,7 @@ class InstallTest : public testing::Test {
 
   // A run that loads the model, and calls `use` with its hash.
   void run(const std::function<void(ModelTrials&, const std::string&)>& use) const {
-    ModelTrials trials(state_.path());
+    ModelTrials trials(state_.path(), [this] { return now_; });
     const LoadedModel loaded = trials.load(options_.model, [](const ModelOptions& model) {
       return LoadedModel{model.file, "", {}};
     });
@@ -181,6 +181,31 @@ TEST_F(InstallTest, AServiceThatFailedIsStarted) {
   };
   install();
   EXPECT_THAT(reloads_, ElementsAre(true));
+}
+
+// As one that ends the process at the first dark picture.
+TEST_F(InstallTest, OneThatEndsTheServiceLongAfterItsProofGoesBack) {
+  std::string notes;
+  const auto crash = [&] {
+    run([&](ModelTrials& trials, const std::string& hash) {
+      trials.answered(hash);
+      now_ += ModelTrials::kProof;
+      trials.answered(hash);
+      notes = read_file(state_ / "models.json");
+    });
+    state_.write("models.json", notes);
+  };
+  serve_ = [this] {
+    run([](ModelTrials& trials, const std::string& hash) { trials.answered(hash); });
+  };
+  install();
+  crash();
+  now_ += std::chrono::hours(1);
+  crash();
+  run([](ModelTrials&, const std::string&) {});
+  const std::string list = list_models(options_, command_, service_);
+  EXPECT_THAT(list, AllOf(HasSubstr("  failed  "), HasSubstr("\n  in use  ")));
+  EXPECT_THAT(install(), HasSubstr("answers with it")) << "it may be tried again";
 }
 
 TEST_F(InstallTest, FiveModelsAreKept) {

@@ -44,11 +44,24 @@ class ModelTrialsTest : public testing::Test {
   void crash() const {
     std::string notes;
     {
-      ModelTrials trials(state_.path());
+      ModelTrials trials(state_.path(), [this] { return now_; });
       load(trials);
       notes = read_file(state_ / "models.json");
     }
     state_.write("models.json", notes);
+  }
+
+  // A run in which the model proves itself. Returns the notes before its end.
+  std::string prove() {
+    ModelTrials trials(state_.path(), [this] { return now_; });
+    load(trials);
+    trials.answered(sha256(kNew));
+    const auto first = read_trial(state_.path(), store_.file(), store_.installed().front());
+    EXPECT_TRUE(first && first->answered && !first->proved);
+    now_ += ModelTrials::kProof;
+    trials.answered(sha256(kNew));
+    EXPECT_FALSE(trials.is_waiting());
+    return read_file(state_ / "models.json");
   }
 
   Clock::time_point now_{};
@@ -86,22 +99,93 @@ TEST_F(ModelTrialsTest, RunsThatEndInOrderAreNoAttempts) {
   }
 }
 
-TEST_F(ModelTrialsTest, AModelThatProvedItselfMayCrash) {
-  {
-    ModelTrials trials(state_.path(), [this] { return now_; });
-    load(trials);
-    trials.answered(sha256(kNew));
-    const auto first = read_trial(state_.path(), store_.file(), store_.installed().front());
-    ASSERT_TRUE(first);
-    EXPECT_TRUE(first->answered);
-    EXPECT_FALSE(first->proved);
-    now_ += ModelTrials::kProof;
-    trials.answered(sha256(kNew));
-    EXPECT_FALSE(trials.is_waiting());
+TEST_F(ModelTrialsTest, AModelThatProvedItselfMayCrashNowAndThen) {
+  prove();
+  for (int i = 0; i < 4; ++i) {
+    crash();
+    now_ += ModelTrials::kCrashWindow + std::chrono::seconds(1);
   }
-  for (int i = 0; i < 4; ++i) crash();
-  ModelTrials trials(state_.path());
+  ModelTrials trials(state_.path(), [this] { return now_; });
   EXPECT_EQ(load(trials).path, store_.file());
+}
+
+TEST_F(ModelTrialsTest, AModelThatProvedItselfGoesBackAfterTwoCrashesWithinMinutes) {
+  prove();
+  crash();
+  now_ += std::chrono::seconds(20);
+  crash();
+  now_ += std::chrono::seconds(20);
+  {
+    const CapturedLog log;
+    ModelTrials trials(state_.path(), [this] { return now_; });
+    const LoadedModel loaded = load(trials);
+    EXPECT_EQ(loaded.path, store_.kept(sha256(kOld)));
+    EXPECT_EQ(loaded.instead_of, sha256(kNew));
+    EXPECT_THAT(log.text(),
+                HasSubstr("the program ended 2 times within 10 minutes with it; old ("));
+  }
+  now_ += std::chrono::hours(24);
+  ModelTrials later(state_.path(), [this] { return now_; });
+  EXPECT_EQ(load(later).path, store_.kept(sha256(kOld))) << "until one is installed";
+  install(kNew, 3);
+  EXPECT_EQ(load(later).path, store_.file());
+}
+
+// The process that it proved itself in may be the first that it ends.
+TEST_F(ModelTrialsTest, TheEndOfTheRunThatItProvedItselfInCounts) {
+  const std::string notes = prove();
+  state_.write("models.json", notes);
+  now_ += std::chrono::hours(1);
+  crash();
+  ModelTrials trials(state_.path(), [this] { return now_; });
+  EXPECT_EQ(load(trials).path, store_.kept(sha256(kOld)));
+}
+
+TEST_F(ModelTrialsTest, StopsAndStartsOfTheMachineAreNoCrashesOfAProvedModel) {
+  prove();
+  crash();
+  for (int i = 0; i < 3; ++i) {
+    ModelTrials stopped(state_.path(), [this] { return now_; });
+    EXPECT_EQ(load(stopped).path, store_.file());
+  }
+  for (int i = 0; i < 3; ++i) {
+    crash();
+    const std::string notes = read_file(state_ / "models.json");
+    const auto boot = notes.find("\"boot\": \"") + std::string("\"boot\": \"").size();
+    state_.write("models.json", notes.substr(0, boot) + "before " + notes.substr(boot));
+    now_ += std::chrono::seconds(20);
+  }
+  ModelTrials trials(state_.path(), [this] { return now_; });
+  EXPECT_EQ(load(trials).path, store_.file());
+}
+
+// Which of several it was nobody knows: the last installed is the likeliest.
+TEST_F(ModelTrialsTest, ACrashCountsForTheModelThatWasInstalledLast) {
+  const ModelStore newer(models_ / "lamp.pt");
+  for (const std::string& bytes : {kOld, kNew}) newer.keep(sha256(bytes), bytes);
+  newer.put_in_place(
+      {{sha256(kNew), "new", {"a"}, false, 9}, {sha256(kOld), "old", {"a"}, false, 8}});
+  ModelOptions lamp;
+  lamp.file = newer.file();
+  const auto run = [&](const std::function<void(const LoadedModel&, const LoadedModel&)>& check) {
+    std::string notes;
+    {
+      ModelTrials trials(state_.path(), [this] { return now_; });
+      const LoadedModel gate = load(trials);
+      check(gate, trials.load(lamp, load_any));
+      trials.answered(sha256(kNew));
+      now_ += ModelTrials::kProof;
+      trials.answered(sha256(kNew));
+      notes = read_file(state_ / "models.json");
+    }
+    state_.write("models.json", notes);  // it crashed
+  };
+  run([](const auto&, const auto&) {});
+  run([](const auto&, const auto&) {});
+  run([&](const LoadedModel& gate, const LoadedModel& other) {
+    EXPECT_EQ(gate.path, store_.file());
+    EXPECT_EQ(other.path, newer.kept(sha256(kOld)));
+  });
 }
 
 TEST_F(ModelTrialsTest, TheSameModelInstalledAgainIsTriedAgain) {
