@@ -1,9 +1,9 @@
 #!/bin/bash
-# In a guest of run-guest.sh: new models that hang, or take all memory, while the service classifies with
-# them. The one before comes back by itself, and whoever looks is told: in the log, at the command line, over
-# HTTP, and over MQTT by a broker on the same board.
+# In a guest of run-guest.sh: new models that hang, take all memory or end the process, while the service
+# classifies with them. The one before comes back by itself, and whoever looks is told: in the log, at the command
+# line, over HTTP, and over MQTT by a broker on the same board.
 #
-# The working folder holds good.pt, hangs.pt and greedy.pt of bad_models.py, lookout*.deb and service.sh.
+# The working folder holds good.pt, hangs.pt, greedy.pt and crashes.pt of bad_models.py, lookout*.deb and service.sh.
 set -euo pipefail
 . ./service.sh
 model=/usr/local/share/lookout/door.pt
@@ -88,6 +88,11 @@ goes_back hangs '100% Green' green 'it did not return'
 show '100% Red'
 put_in_place greedy
 goes_back greedy '100% Blue' blue '(it did not return|the program ended 2 times)'
+
+# It may have proved itself before: then two crashes within minutes count.
+show '100% Red'
+put_in_place crashes
+goes_back crashes '100% Green' green 'the program ended 2 times'
 
 # Once the owner has another one, it is as if nothing had been.
 show '100% Red'
