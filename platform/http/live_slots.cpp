@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
+
+#include "pipeline/core/append_format.h"
 
 namespace lookout {
 namespace {
@@ -21,6 +25,15 @@ auto find_watch(Watches& watches, const WatchInfoPtr& watch) {
   return std::find_if(watches.begin(), watches.end(), [&watch](const LiveWatch& one) {
     return one.watch == watch || (one.watch && watch && one.watch->name == watch->name);
   });
+}
+
+// Each once, as JSON.
+std::string failed_models(const std::vector<LiveWatch>& watches) {
+  std::set<std::string> names;
+  for (const LiveWatch& each : watches) {
+    if (!each.model->failed.empty()) names.insert(to_json(each.model->failed));
+  }
+  return "[" + joined(names, ",") + "]";
 }
 
 // `"state":...,"score":...,"since":...`, null while there is none.
@@ -165,14 +178,16 @@ LiveLines::LiveLines(const LiveSlots& slots, const RunInfo& info)
       roi_(info.roi),
       format_(info) {}
 
-std::string LiveLines::about(const LiveWatch& watch) const {
+std::string LiveLines::about(const std::vector<LiveWatch>& watches) const {
+  const LiveWatch& watch = watches.front();
   const std::string roi = watch.watch ? roi_json(watch.watch->roi) : roi_;
   const ModelInfo& model = *watch.model;
   const bool has_region = !roi.empty() && !model.input.empty();
   const std::string region =
       has_region ? fmt::format(R"({{"roi":{},{}}})", roi, model.input) : "null";
-  return fmt::format(R"({{"version":"{}","source":{},"region":{},"archive":{}}})", LOOKOUT_VERSION,
-                     source_, region, or_null(model.archive));
+  return fmt::format(
+      R"({{"version":"{}","source":{},"region":{},"archive":{},"failed_models":{}}})",
+      LOOKOUT_VERSION, source_, region, or_null(model.archive), failed_models(watches));
 }
 
 std::string LiveLines::classification(const LiveResult& result) {
@@ -229,7 +244,7 @@ std::string LiveLines::all() {
       first.change && slots_.status().online ? state(*first.change) : std::string();
   return fmt::format(
       R"({{"camera":{},"about":{},"result":{},"state":{},"stats":{},"status":{}{}}})", camera_,
-      about(first), or_null(result), or_null(line), or_null(stats()), or_null(status()),
+      about(watches), or_null(result), or_null(line), or_null(stats()), or_null(status()),
       first.watch ? R"(,"watches":)" + watch_array(watches) : std::string());
 }
 

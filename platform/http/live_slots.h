@@ -121,12 +121,13 @@ class LiveLines {
   // `{"schema":1,"type":"watches","camera":...,"watches":[...]}`; the list is empty without names.
   std::string watches() const;
   // `{"camera":...,"about":...,"result":...,"state":...,"stats":...,"status":...}`; null for what
-  // there is not. `about`: `version` of the program, `source`, and the model's `region` and
-  // `archive`. With named watches these are of the first one, and there is `watches`.
+  // there is not. `about`: `version` of the program, `source`, the model's `region` and
+  // `archive`, and `failed_models`, see ModelInfo::failed. With named watches region and archive
+  // are of the first one, and there is `watches`.
   std::string all();
 
  private:
-  std::string about(const LiveWatch& watch) const;
+  std::string about(const std::vector<LiveWatch>& watches) const;
   // `[{"name":...,"title":...,"roi":[...],"model":...,"state":...,"score":...,"since":...},...]`
   std::string watch_array(const std::vector<LiveWatch>& watches) const;
 

@@ -8,7 +8,9 @@ nginx and python3-selenium; axe-core comes from PyPI. Exit status 77 (skipped) w
 Screenshots go to build/host/page/.
 """
 
+import hashlib
 import http.server
+import json
 import os
 import re
 import sys
@@ -69,6 +71,25 @@ def with_model(*arguments):
     return ("--model", os.path.join(ROOT, "models/selftest.pt"), *arguments)
 
 
+def with_failed_model(folder):
+    """A file that was installed and is no model, with the one before it."""
+    file = os.path.join(folder, "gate.pt")
+    with open(with_model()[1], "rb") as model:
+        before = model.read()
+    installed = []
+    os.mkdir(f"{file}.kept")
+    for at, bytes_of_it in ((2, b"PK, no model"), (1, before)):
+        digest = hashlib.sha256(bytes_of_it).hexdigest()
+        with open(f"{file}.kept/{digest}", "wb") as kept:
+            kept.write(bytes_of_it)
+        installed.append({"sha256": digest, "name": "gate", "labels": [], "kind": "archive", "installed_ms": at})
+    with open(file, "wb") as model:
+        model.write(b"PK, no model")
+    with open(f"{file}.kept/installed.json", "w", encoding="utf-8") as store:
+        json.dump({"schema": 1, "installed": installed}, store)
+    return "--model", file
+
+
 def is_live(shown):
     return shown["link"] == "Live" and bool(shown["top"])
 
@@ -125,6 +146,17 @@ class PageTest(unittest.TestCase):
     def expect_no_message(self):
         """Of the page, in the console."""
         self.assertEqual([text for text in self.browser.messages() if not NETWORK.search(text)], [])
+
+    def test_a_new_model_that_failed_is_told(self):
+        with tempfile.TemporaryDirectory() as folder:
+            server = Lookout(PATTERN, *with_failed_model(folder), environment={"STATE_DIRECTORY": folder})
+            self.addCleanup(server.close)
+            self.open(server)
+            self.browser.wait_until_shown(
+                "the model that failed",
+                lambda now: re.search(r"New model\s+gate \(\w+\) failed; the one before is used", now["facts"]),
+            )
+        self.expect_no_message()
 
     def test_moving_picture_state_and_figures(self):
         self.open(self.start())

@@ -133,7 +133,7 @@ const kThrottled = [
 
 // By the list that has them, in the order on the page.
 const kFacts = {
-  "facts": ["camera", "source", "model", "throttled", "power", "version"],
+  "facts": ["camera", "source", "model", "failed", "throttled", "power", "version"],
   "technical-facts": ["weights", "activations", "frames", "skipped"],
 };
 // name -> [text, whether it is bad]; those without a text are not shown.
@@ -150,7 +150,7 @@ function drawFacts(list) {
 }
 
 function setFact(name, value, bad = false) {
-  if (value === undefined || value === null || value === "") return;
+  if (value === undefined || value === null) return;
   const text = String(value);
   const [oldText, oldBad] = facts.get(name);
   if (oldText === text && oldBad === bad) return;
@@ -254,10 +254,11 @@ const handlers = {
 };
 
 // What does not change during a run, of /state.
-function showAbout({version, source, region: part, archive}) {
+function showAbout({version, source, region: part, archive, failed_models: failed = []}) {
   region.about = part;
   region.draw();
   setFact("source", source);
+  setFact("failed", failed.length > 0 ? words.modelFailed(failed.join(", ")) : "", true);
   setFact("version", archive ? `lookout ${version}, ${archive.library}` : version);
   if (!archive) return;
   setFact("weights", archive.weights);

@@ -227,6 +227,19 @@ TEST_F(HttpServiceTest, TheStateHasEachNamedWatch) {
   EXPECT_TRUE(state["watches"][1]["state"].is_null());
 }
 
+TEST_F(HttpServiceTest, TheStateNamesNewModelsThatFailed) {
+  WatchList watches = http_watches({"gate", "lamp", "door"});
+  slots_.put(watches);
+  slots_.put(result_of(watches[0], 7, true), grey_frame(0));
+  EXPECT_EQ(json::parse(*ask(get("/state")).body)["about"]["failed_models"], json::array());
+  ModelInfo before = *watches[1].model;
+  before.failed = "lamp \"2\" (0123456789ab)";
+  watches[1].model = watches[2].model = std::make_shared<ModelInfo>(before);
+  slots_.put(watches);
+  EXPECT_EQ(json::parse(*ask(get("/state")).body)["about"]["failed_models"],
+            json::array({"lamp \"2\" (0123456789ab)"}));
+}
+
 TEST_F(HttpServiceTest, HealthyIsACameraWhoseFramesAreClassified) {
   EXPECT_EQ(code(ask(get("/healthz"))), "starting");
   slots_.put(result_of(1), grey_frame(0));

@@ -133,6 +133,7 @@ export const words = {
     camera: "Kamera",
     source: "Quelle",
     model: "Modell",
+    failed: "Neues Modell",
     weights: "Gewichte",
     activations: "Aktivierungen",
     throttled: "Gebremst",
@@ -141,6 +142,7 @@ export const words = {
     skipped: "Übersprungen",
     version: "Version",
   },
+  modelFailed: (names) => `${names} versagte; das davor ist in Gebrauch`,
   throttled: {
     lowVoltage: "jetzt Unterspannung",
     capped: "jetzt mit begrenztem Takt",

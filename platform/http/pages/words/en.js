@@ -130,6 +130,7 @@ export const words = {
     camera: "Camera",
     source: "Source",
     model: "Model",
+    failed: "New model",
     weights: "Weights",
     activations: "Activations",
     throttled: "Slowed down",
@@ -138,6 +139,7 @@ export const words = {
     skipped: "Skipped",
     version: "Version",
   },
+  modelFailed: (names) => `${names} failed; the one before is used`,
   throttled: {
     lowVoltage: "under-voltage now",
     capped: "clock capped now",
