@@ -2,18 +2,22 @@
 # as the sysroot's packages say (their shlibs files, by make-sysroot.sh), or without one this machine's.
 # Strips the programs.
 #
-# What only the parts that the program can do without need is suggested: apt installs what is
-# recommended, and a machine without a screen should not get Qt, one without videos no FFmpeg.
+# What only the parts that the program can do without need is recommended or suggested. apt installs what is
+# recommended: what the answers of `lookout setup` need, a broker and messages (3.5 MB on a system with nothing
+# of it). A machine without a screen should not get Qt, one without videos no FFmpeg.
 set(_program "${CPACK_TEMPORARY_DIRECTORY}/lookout")
-file(GLOB _suggesting "${_program}/usr/lib/lookout/lookout-overlay"
-     "${_program}/usr/lib/lookout/liblookout-*.so")
+set(_parts "${_program}/usr/lib/lookout")
+file(GLOB _recommending "${_parts}/liblookout-mqtt.so" "${_parts}/liblookout-webhook.so")
+file(GLOB _suggesting "${_parts}/lookout-overlay" "${_parts}/liblookout-*.so")
+list(REMOVE_ITEM _suggesting ${_recommending})
 # Nothing asks for libcamera: a module that finds none is not used, and the Pi's system brings its own.
 file(GLOB _libcamera "${_program}/usr/lib/lookout/libcamera/*.so")
 file(GLOB _engine_modules "${CPACK_TEMPORARY_DIRECTORY}/*/usr/lib/lookout/liblookout-*.so")
 execute_process(
   COMMAND "${CPACK_LOOKOUT_STRIP}" --strip-all "${_program}/usr/bin/lookout"
     "${_program}/usr/lib/lookout/lookout-decoder"
-    "${_program}/usr/lib/lookout/lookout-stream-decoder" ${_suggesting} ${_libcamera} ${_engine_modules}
+    "${_program}/usr/lib/lookout/lookout-stream-decoder" ${_recommending} ${_suggesting} ${_libcamera}
+    ${_engine_modules}
   COMMAND_ERROR_IS_FATAL ANY)
 set(_shlibs)
 set(_sysroot_libraries)
@@ -43,8 +47,8 @@ foreach(_library IN LISTS _libraries)
 endforeach()
 file(WRITE "${_work}/debian/shlibs.local" "${_shlibs}")
 
-# find_packages(PACKAGE FILE... [-dSuggests FILE...]): sets _depends and _suggests to the packages that
-# these files of the package need.
+# find_packages(PACKAGE FILE... [-dRecommends FILE...] [-dSuggests FILE...]): sets _depends, _recommends and
+# _suggests to the packages that these files of the package need. Each is in the strongest field alone.
 function(find_packages package)
   set(_stage "${CPACK_TEMPORARY_DIRECTORY}/${package}")
   file(MAKE_DIRECTORY "${_stage}/DEBIAN")  # so that $ORIGIN is understood
@@ -55,22 +59,26 @@ function(find_packages package)
     WORKING_DIRECTORY "${_work}"
     OUTPUT_VARIABLE _found ERROR_VARIABLE _errors RESULT_VARIABLE _status)
   file(REMOVE_RECURSE "${_stage}/DEBIAN")
-  if(_status OR NOT _found MATCHES "^shlibs:Depends=([^\n]+)\n(shlibs:Suggests=([^\n]+)\n)?")
+  if(_status OR NOT _found MATCHES "shlibs:Depends=[^\n]")
     message(FATAL_ERROR "dpkg-shlibdeps: ${_errors}${_found}")
   endif()
-  set(_depends "${CMAKE_MATCH_1}" PARENT_SCOPE)
-  set(_suggests "${CMAKE_MATCH_3}" PARENT_SCOPE)
+  foreach(_field IN ITEMS Depends Recommends Suggests)
+    string(TOLOWER "_${_field}" _variable)
+    string(REGEX MATCH "shlibs:${_field}=([^\n]*)" _line "${_found}")
+    set(${_variable} "${CMAKE_MATCH_1}" PARENT_SCOPE)
+  endforeach()
 endfunction()
 
 file(GLOB _binaries LIST_DIRECTORIES false "${_program}/usr/bin/*" "${_program}/usr/lib/lookout/*")
-list(REMOVE_ITEM _binaries ${_suggesting})
-find_packages(lookout ${_binaries} -dSuggests ${_suggesting})
+list(REMOVE_ITEM _binaries ${_recommending} ${_suggesting})
+find_packages(lookout ${_binaries} -dRecommends ${_recommending} -dSuggests ${_suggesting})
 # postinst makes the service's user. Of the engines one has to be there, of the program's version: apt would
 # remove that of another version when somebody asks for an older program alone.
 list(TRANSFORM CPACK_LOOKOUT_ENGINES APPEND " (= ${CPACK_DEBIAN_PACKAGE_VERSION})" OUTPUT_VARIABLE _engines)
 list(JOIN _engines " | " _engines)
 set(CPACK_DEBIAN_LOOKOUT_PACKAGE_DEPENDS
     "${_depends}, ${_engines}, systemd | systemd-standalone-sysusers | systemd-sysusers")
+set(CPACK_DEBIAN_LOOKOUT_PACKAGE_RECOMMENDS "${_recommends}")
 set(CPACK_DEBIAN_LOOKOUT_PACKAGE_SUGGESTS "${_suggests}, g++, lookout-base")
 foreach(_package IN LISTS CPACK_LOOKOUT_ENGINES)
   string(TOUPPER ${_package} _upper)

@@ -100,7 +100,7 @@ find_packages() {
 }
 
 check_fields() {
-  local deb depends version one_engine
+  local deb depends version one_engine library
   for deb in "${debs[@]}"; do
     ls -l "$deb"
     dpkg-deb -f "$deb" Version Depends Recommends Suggests Breaks Replaces Installed-Size
@@ -114,8 +114,11 @@ check_fields() {
   [[ $depends = *"$one_engine"* ]] || fail "the program does not depend on an engine of its version: $depends"
   ! grep -E 'opencv|libav|libsw|libcamera|mosquitto|libcurl|lookout' <<< "${depends/"$one_engine"/}" ||
     fail 'the package cannot be had without windows, videos, MQTT, messages, libcamera or both engines'
-  dpkg-deb -f "$program_deb" Suggests | grep -q libmosquitto1 || fail 'the package does not suggest libmosquitto1'
-  dpkg-deb -f "$program_deb" Suggests | grep -q libcurl4 || fail 'the package does not suggest libcurl4'
+  # What the answers of `lookout setup` need comes with the program: a broker's and messages' libraries, and no more.
+  for library in libmosquitto1 libcurl4; do
+    dpkg-deb -f "$program_deb" Recommends | grep -q "$library" || fail "the package does not recommend $library"
+  done
+  ! dpkg-deb -f "$program_deb" Recommends | grep -E 'libav|libsw|qt|Qt|gtk|opencv' || fail 'the package recommends videos or windows'
   # Debian's would be the wrong one on Raspberry Pi OS.
   ! dpkg-deb -f "$program_deb" Suggests Recommends | grep 'libcamera[0-9]' || fail 'the package asks for a libcamera'
   depends="lookout (= $version), libc6 "
@@ -305,11 +308,18 @@ repeated() {
   echo 'two builds, the same bytes'
 }
 
+# named_in FIELD DEB...: the packages of others that these name there, of alternatives the first.
+named_in() {
+  local field=$1
+  shift
+  printf '%s\n' "$@" | xargs -I DEB dpkg-deb -f DEB "$field" | sed 's/([^)]*)//g; s/|[^,]*//g' |
+    tr -s ', \n' '\n' | awk '!/^lookout/ && !seen[$0]++'
+}
+
 # make_guest [PACKAGE...]: the guest has what the packages depend on, and these.
 make_guest() {
   local depends
-  depends=$(printf '%s\n' "${debs[@]}" | xargs -I DEB dpkg-deb -f DEB Depends | sed 's/([^)]*)//g; s/|[^,]*//g' |
-    tr -s ', \n' '\n' | awk '!/^lookout/ && !seen[$0]++')
+  depends=$(named_in Depends "${debs[@]}")
   # shellcheck disable=SC2086
   tests/vm/make-guest.sh "$guest" "$suite" arm64 $depends "$@"
 }
@@ -395,25 +405,38 @@ mqtt() {
   in_guest 1200 'bash mqtt_test.sh'
 }
 
-# The packages in a signed repository, $work/repository, and the package of its keyring.
+# The packages in a signed repository, $work/repository, and the package of its keyring. With lookout-base, where
+# it was made.
 make_repository() {
-  local address=file:/mnt/host/repository key
+  local address=file:/mnt/host/repository key bases
+  bases=("$build"/lookout-base_*_all.deb)
+  [ -e "${bases[0]}" ] || bases=()
   export GNUPGHOME=$work/gpg
   mkdir -m700 "$GNUPGHOME"
   gpg --batch --quiet --passphrase '' --quick-gen-key 'test <test@lookout.invalid>' ed25519 sign never
   key=$(gpg --batch --quiet --with-colons --list-secret-keys | awk -F: '$1 == "fpr" { print $10; exit }')
   gpg --batch --quiet --output "$work/key.pgp" --export "$key"
-  deploy/apt-repository.sh --key "$key" "$work/repository" "${debs[@]}" > /dev/null
+  deploy/apt-repository.sh --key "$key" "$work/repository" "${debs[@]}" "${bases[@]}" > /dev/null
   gpgconf --kill all
   deploy/archive-keyring.sh $address 2026.1 "$work" "$work/key.pgp" > /dev/null
 }
 
+# make_mirror: $work/debian is in the place of a mirror of Debian's, with what the program recommends.
+make_mirror() {
+  local recommended
+  mapfile -t recommended < <(named_in Recommends "$program_deb")
+  tests/vm/get-packages.sh "$guest" "$work/debian" "${recommended[@]/%//$suite}"
+  (cd "$work/debian" && apt-ftparchive packages . > Packages)
+}
+
+# The guest has no library of MQTT's but what apt brings: the broker and its commands are only unpacked beside it.
 setup() {
   find_packages
-  guest+=-mqtt
   cp tests/vm/{service,setup_test}.sh "$work"
   make_repository
-  make_guest libmosquitto1 mosquitto mosquitto-clients
+  make_guest
+  make_mirror
+  tests/vm/get-packages.sh "$guest" "$work/broker" {mosquitto,mosquitto-clients}/"$suite"
   in_guest 1800 'bash setup_test.sh'
 }
 
