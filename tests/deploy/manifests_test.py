@@ -7,10 +7,13 @@ The schemas are in check-jsonschema and kubernetes-validate of PyPI: nothing els
 cluster. Tests of a schema are skipped without these.
 """
 
+import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import yaml
@@ -54,6 +57,33 @@ class ManifestsTest(unittest.TestCase):
         reference = (ROOT / "app/reference.md").read_text()
         for name in lookout["environment"]:
             self.assertIn(f"`{name}`", reference)
+
+    @unittest.skipUnless(
+        os.geteuid() == 0 and shutil.which("mosquitto") and shutil.which("setpriv"), "needs root, mosquitto and setpriv"
+    )
+    def test_the_broker_runs_with_the_rights_of_compose(self):
+        broker = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]["broker"]
+        self.assertEqual(broker["cap_drop"], ["ALL"])
+        user, group = broker.get("user", "0:0").split(":")
+        with tempfile.TemporaryDirectory() as folder:
+            os.chmod(folder, 0o777)
+            config = pathlib.Path(folder) / "mosquitto.conf"
+            config.write_text(f"listener 0 {folder}/socket\nallow_anonymous true\n")
+            with subprocess.Popen(
+                [
+                    "setpriv", f"--reuid={user}", f"--regid={group}", "--clear-groups", "--no-new-privs",
+                    "--bounding-set=-all", "--inh-caps=-all", "--ambient-caps=-all",
+                    "mosquitto", "-c", config,
+                ],
+                stderr=subprocess.PIPE, text=True,
+            ) as process:  # fmt: skip
+                told = ""
+                for line in process.stderr:
+                    told += line
+                    if line.endswith(" running\n"):
+                        break
+                process.kill()  # at its start a signal that asks is forgotten
+        self.assertRegex(told, "(?m) running$")
 
     def test_kubernetes_starts_the_image(self):
         documents = {
