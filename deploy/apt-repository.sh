@@ -96,6 +96,11 @@ for deb in "$@"; do
       cmp -s "$deb" "$out/$target" || fail 65 "$deb: the pool has another file of this name and version: give it a new version"
       continue
     fi
+    other=$(awk -F '\t' -v target="$target" '$2 == target { print $1; exit }' "$work/copies")
+    if [ -n "$other" ]; then
+      cmp -s "$deb" "$other" || fail 65 "$deb: $other has this name and version, too, and is another file"
+      continue
+    fi
     printf '%s\t%s\n' "$(realpath "$deb")" "$target" >>"$work/copies"
   done
 done

@@ -161,6 +161,16 @@ cp "${old[0]}" "$work/kept.deb"
 make_deb lookout 0.2.0+deb12 lookout-base >/dev/null
 refused 65 'another file of this name and version' deploy/apt-repository.sh --key "$first" "$repository" "${old[0]}"
 cp "$work/kept.deb" "${old[0]}"
+mkdir "$work/twice"
+for deb in one other; do
+  mkdir "$work/twice/$deb"
+  mv "$(make_deb lookout 0.5.0+deb12 "lookout-$deb")" "$work/twice/$deb"
+done
+refused 65 'is another file' deploy/apt-repository.sh --key "$first" "$repository" "$work/twice"/*/*.deb
+[ -z "$(find "$repository" -name '*0.5.0*')" ] || fail 'one of two packages of a name and version was added'
+cp "$work/twice/one"/*.deb "$work/twice/other"
+make_repository --key "$first" "$work/same" "$work/twice"/*/*.deb
+[ "$(grep -c '^added ' "$work/out")" = 1 ] || fail "the same package twice: $(cat "$work/out")"
 for field in 'Origin: lookout' 'Codename: trixie' 'Acquire-By-Hash: yes'; do
   grep -qx "$field" "$repository/dists/trixie/Release" || fail "Release has no $field"
 done
