@@ -115,6 +115,11 @@ publish() {
     awk -F: '$1 == "sec" { first = 1 } $1 == "fpr" && first { print "--key"; print $10; first = 0 }')
   [ ${#keys[@]} != 0 ] || fail 77 'LOOKOUT_ARCHIVE_KEYS has no secret key'
   mkdir "$work/repository"
+  # The first release makes the folder; on a server if the one above it is there.
+  case $target in
+  *:*) rsync --dirs "$work/repository/" "$target/" ;;
+  *) mkdir -p "$target" ;;
+  esac
   # The pool is what the repository remembers, and by-hash is what boards may be reading.
   rsync -a "$target/" "$work/repository/"
   "$home/deploy/apt-repository.sh" "${keys[@]}" "$work/repository" "$@"

@@ -106,17 +106,17 @@ gpg --batch --quiet --passphrase '' --quick-gen-key 'test <test@lookout.invalid>
 LOOKOUT_ARCHIVE_KEYS=$(gpg --batch --armor --export-secret-keys)
 gpg --batch --export >"$work/key.pgp"
 gpgconf --kill all
-mkdir "$work/server"
-refused 77 'LOOKOUT_ARCHIVE_KEYS has no key' env -u LOOKOUT_ARCHIVE_KEYS deploy/release.sh publish "$work/server" "$work/debs/"*.deb
+# The first release makes its folder.
+refused 77 'LOOKOUT_ARCHIVE_KEYS has no key' env -u LOOKOUT_ARCHIVE_KEYS deploy/release.sh publish "$work/new/server" "$work/debs/"*.deb
 export LOOKOUT_ARCHIVE_KEYS
 for version in 1.0 1.1; do
-  deploy/release.sh publish "$work/server" "$work/debs/lookout_$version+deb13_arm64.deb" >"$work/out" 2>&1 ||
+  deploy/release.sh publish "$work/new/server" "$work/debs/lookout_$version+deb13_arm64.deb" >"$work/out" 2>&1 ||
     fail "publish: $(cat "$work/out")"
-  gpgv --quiet --keyring "$work/key.pgp" "$work/server/dists/trixie/InRelease" 2>/dev/null || fail 'it is not signed'
+  gpgv --quiet --keyring "$work/key.pgp" "$work/new/server/dists/trixie/InRelease" 2>/dev/null || fail 'it is not signed'
 done
-index=$work/server/dists/trixie/main/binary-arm64
+index=$work/new/server/dists/trixie/main/binary-arm64
 [ "$(grep -c '^Package: lookout$' "$index/Packages")" = 2 ] || fail 'the older version is gone'
 hash=$(sha256sum "$index/Packages")
 [ -e "$index/by-hash/SHA256/${hash%% *}" ] || fail 'the index is not there by its hash'
-[ -z "$(find "$work/server" -name '*.part')" ] || fail 'a part was left'
+[ -z "$(find "$work/new/server" -name '*.part')" ] || fail 'a part was left'
 echo passed
