@@ -92,6 +92,15 @@ for option in --help -h; do
   expect "demo.sh $option shows help" grep -q '^  demo.sh ' "$work/out"
   expect "demo.sh $option does nothing else" test ! -s "$work/calls"
 done
+WORK=$work PATH=$work/bin:$PATH "$root/app/demo.sh" >"$work/out" 2>"$work/err" || true
+expect 'demo.sh builds without tests' test "$(calls cmake)" = \
+  'cmake --preset host -DBUILD_TESTING=OFF|cmake --build --preset host --target lookout|'
+mkdir -p "$root/build/host"
+touch "$root/build/host/build.ninja"
+rm "$work/calls"
+WORK=$work PATH=$work/bin:$PATH "$root/app/demo.sh" >"$work/out" 2>"$work/err" || true
+expect 'demo.sh configures again, and leaves tests as they are' test "$(calls cmake)" = \
+  'cmake --preset host|cmake --build --preset host --target lookout|'
 for wrong in --everything hosts '' 'host models' @ '*'; do
   run host "$wrong"
   expect "'$wrong' is refused" test "$status$(calls .)" = 64
