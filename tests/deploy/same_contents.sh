@@ -12,6 +12,12 @@ contents() { # FOLDER PACKAGE
 }
 architecture() { dpkg-deb -f "$1"/lookout_*.deb Architecture; }
 
+for folder in "$@"; do
+  compgen -G "$folder/lookout_*.deb" >/dev/null || {
+    echo "skipped: there are no packages in $folder" >&2
+    exit 77
+  }
+done
 left_out='^$'
 [ "$(architecture "$1")" = "$(architecture "$2")" ] ||
   left_out='usr/lib/lookout/(lib(torch|c10|gomp|gfortran|openblas|arm_compute)[^/]*|liblookout-meter)[.]so'
@@ -21,7 +27,7 @@ for package in lookout lookout-torch lookout-onnxruntime; do
     compgen -G "$folder/${package}_*.deb" >/dev/null || continue 2
   done
   diff <(contents "$1" $package | grep -vE "$left_out") <(contents "$2" $package | grep -vE "$left_out") || {
-    echo "FAILED: $package of $1 and of $2 have other files" >&2
+    echo "FAILED: $package of $1 and of $2 have other files; were they made of one commit?" >&2
     exit 1
   }
   compared=$((compared + 1))
