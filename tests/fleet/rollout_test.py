@@ -121,6 +121,8 @@ class Board(stand_in.StandIn):
     def text(self):
         version = self.version()
         self.camera_up = int(not (version.startswith("0.3") or "blind" in self.settings()))
+        if (self.root / "etc/lookout/fleet.token").exists():
+            self.camera_up &= "blind" not in (self.root / "etc/lookout/fleet.token").read_text()
         return super().text().replace('version="0"', f'version="{version.partition("+")[0]}"')
 
 
@@ -133,6 +135,110 @@ def quiet_server(folder):
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return server
+
+
+def installed(name, version, state="install"):
+    """What dpkg writes down of such a package."""
+    return (
+        f"Package: {name}\nStatus: {state} ok installed\nArchitecture: all\nVersion: {version}\n"
+        "Maintainer: test <test@lookout.invalid>\nDescription: test\n\n"
+    )
+
+
+class MemoryTest(unittest.TestCase):
+    """What a board remembers, and goes back to: the role's tasks of these alone, without Prometheus or a repository."""
+
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory(dir=CACHE)
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+        self.root = self.folder / "board"
+        run("cp", "-a", "--reflink=auto", base_root(), self.root)
+        self.memory = self.root / "var/lib/lookout-fleet"
+        self.model = self.folder / "gate.head"
+        self.model.write_bytes(b"\xff\x00 the first model")
+        self.token = self.folder / "token"
+        self.token.write_text("the first token")
+        self.place = self.root / "usr/local/share/lookout/gate.head"
+        self.place.parent.mkdir(parents=True)
+        self.install("0.2.0+deb12")
+
+    def install(self, version):
+        status = self.root / "var/lib/dpkg/status"
+        others = [part for part in status.read_text().split("\n\n") if part and "Package: lookout" not in part]
+        status.write_text(
+            "".join(part + "\n\n" for part in others)
+            + installed("lookout", version, "hold")
+            + installed(ENGINE, version)
+            + installed("lookout-base", version)
+        )
+
+    def board_does(self, *tasks):
+        """These tasks of the role; returns whether it remembered something."""
+        values = {
+            "ansible_connection": "community.general.chroot",
+            "ansible_host": str(self.root),
+            "ansible_python_interpreter": "/usr/bin/python3",
+            "lookout_has_systemd": False,
+            "lookout_version": "0.2.0+deb12",
+            "lookout_model": str(self.model),
+            "lookout_token_file": str(self.token),
+        }
+        inventory = self.folder / "boards.json"
+        inventory.write_text(json.dumps({"boards": {"hosts": {"board": values}}}))
+        play = {
+            "hosts": "boards",
+            "gather_facts": False,
+            "tasks": [{"ansible.builtin.include_role": {"name": "lookout", "tasks_from": task}} for task in tasks],
+        }
+        playbook = self.folder / "play.yml"
+        playbook.write_text(json.dumps([play]))
+        output = run(
+            "ansible-playbook", "-i", inventory, playbook,
+            env={**os.environ, "ANSIBLE_ROLES_PATH": str(ANSIBLE / "roles"), "ANSIBLE_NOCOWS": "1"},
+        )  # fmt: skip
+        return bool(re.search(r"TASK \[lookout : Remember\] \*+\nchanged", output))
+
+    def packages(self):
+        return (self.memory / "packages").read_text().split()
+
+    def expected_packages(self, version):
+        return sorted(f"{name}={version}" for name in ("lookout", ENGINE, "lookout-base"))
+
+    def test_it_remembers_held_packages_and_the_base(self):
+        self.assertTrue(self.board_does("remember"))
+        self.assertEqual(sorted(self.packages()), self.expected_packages("0.2.0+deb12"))
+        with self.subTest("not again of the same: a run may have ended in the middle"):
+            self.install("0.2.1+deb12")
+            self.assertFalse(self.board_does("remember"))
+            self.assertEqual(sorted(self.packages()), self.expected_packages("0.2.0+deb12"))
+        with self.subTest("again when the token alone is another one"):
+            self.token.write_text("the second token")
+            self.assertTrue(self.board_does("remember"))
+            self.assertEqual(sorted(self.packages()), self.expected_packages("0.2.1+deb12"))
+        with self.subTest("and when the model is another one of the same name"):
+            self.model.write_bytes(b"\xff\x00 the second model")
+            self.assertTrue(self.board_does("remember"))
+        with self.subTest("for root alone"):
+            self.assertEqual(self.memory.stat().st_mode & 0o777, 0o700)
+            self.assertEqual((self.memory / "files.tar").stat().st_mode & 0o777, 0o600)
+
+    def test_model_and_token_come_back(self):
+        token = self.root / "etc/lookout/fleet.token"
+        settings = self.root / "etc/lookout/conf.d/70-fleet.toml"
+        settings.parent.mkdir(parents=True)
+        token.write_text("the token before")
+        token.chmod(0o400)
+        self.place.write_text("the model before")
+        self.assertTrue(self.board_does("remember"))
+        token.chmod(0o600)
+        for file in (token, self.place, settings):
+            file.write_text("new")
+        self.board_does("back")
+        self.assertEqual(token.read_text(), "the token before")
+        self.assertEqual(token.stat().st_mode & 0o777, 0o400)
+        self.assertEqual(self.place.read_text(), "the model before")
+        self.assertFalse(settings.exists())
 
 
 class RolloutTest(unittest.TestCase):
@@ -286,6 +392,27 @@ class RolloutTest(unittest.TestCase):
         self.refused(lookout_model=str(self.folder / "blind.head"))
         self.assertEqual(self.models(), [["good.head"]] * 3)
         self.assertNotRegex(self.output, "(?m)^(ok|changed): .back")
+
+    def model(self, name):
+        return (self.boards[name].root / "usr/local/share/lookout/gate.head").read_text()
+
+    def test_a_token_or_a_model_of_the_same_name_alone(self):
+        token, model = self.folder / "changing.token", self.folder / "gate.head"
+        token.write_text(TOKEN + "\n")
+        model.write_text("first")
+        files = {"lookout_token_file": str(token), "lookout_model": str(model)}
+        self.roll_out(**files)
+        self.roll_out(lookout_version="0.2.1+deb12", **files)
+        with self.subTest("a model is a change"):
+            model.write_text("second")
+            self.roll_out(lookout_version="0.2.1+deb12", **files)
+            self.assertEqual([self.model(name) for name in BOARDS], ["second"] * 3)
+        with self.subTest("a token with an alert goes back, and nothing else does"):
+            token.write_text("blind\n")
+            self.refused(lookout_version="0.2.1+deb12", **files)
+            self.assertEqual(self.versions(), ["0.2.1"] * 3)
+            self.assertEqual([self.model(name) for name in BOARDS], ["second"] * 3)
+            self.assertEqual((self.boards["front"].root / "etc/lookout/fleet.token").read_text(), TOKEN + "\n")
 
     def test_network(self):
         self.roll_out()
