@@ -82,6 +82,7 @@ cmake --install build/pi4-trixie 1700000000
 cpack --preset pi4-trixie 1700000000
 END
 expect 'it does everything, for trixie, with the date of the commit' cmp "$work/expected" "$work/calls"
+expect 'it says what the first sysroot takes' grep -q "once, .* 1.6 GB in $work/.cache/lookout" "$work/out"
 for package in lookout lookout-torch lookout-onnxruntime; do
   deb=build/pi4-trixie/${package}_0.2_arm64.deb
   expect "it prints the hash and the path of $package" \
@@ -169,6 +170,11 @@ cpack --preset native 1800000000
 END
 expect 'packages of the own system are made without a sysroot' cmp "$work/expected" "$work/calls"
 expect 'they are installed here' grep -qx ' *sudo apt install ./lookout_0.2_amd64.deb ./lookout-torch_0.2_amd64.deb' "$work/out"
+expect 'which needs no sysroot' test "$(grep -c 'once, ' "$work/out")" = 0
+mkdir -p "$work/.cache/lookout/sysroot-trixie"
+touch "$work/.cache/lookout/sysroot-trixie/lookout-sysroot"
+package --no-base
+expect 'a sysroot that is there takes nothing' test "$status $(grep -c 'once, ' "$work/out")" = '0 0'
 printf 'ID=debian\nVERSION_ID="13"\n' >"$work/os-release"
 package --native
 expect 'also those of Debian 13, with the base' grep -q '^cmake --preset native -DLOOKOUT_BASE=/' "$work/calls"
