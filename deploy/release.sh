@@ -13,7 +13,9 @@
 #   release.sh announce TAG            the draft becomes the release
 #
 # publish: LOOKOUT_ARCHIVE_KEYS has the secret keys that sign, as gpg --armor --export-secret-subkeys writes
-# them without a passphrase. They are imported into a folder that is removed at the end.
+# them without a passphrase. They are imported into a folder that is removed at the end. With LOOKOUT_ARCHIVE_URL,
+# where boards find the repository, the package of the keys is added, too, whenever keys or address changed; its
+# SHA-256 is printed. On a runner of GitHub, TARGET has to be an address: its folders go with it.
 #
 # Exit status: 64 usage, 65 a wrong tag or package, 69 a tool is missing, 77 no key or not root.
 set -euo pipefail
@@ -100,10 +102,30 @@ draft() {
   rm -r "$sums"
 }
 
+# keyring_package POOL OUT: makes it in OUT, unless POOL has one with these keys and this address.
+keyring_package() {
+  local pool=$1 out=$2 newest
+  mkdir "$out"
+  gpg --batch --export >"$out/keys.pgp"
+  newest=$(find "$pool" -name 'lookout-archive-keyring_*.deb' | sort -V | tail -n 1)
+  if [ -n "$newest" ]; then
+    dpkg-deb -x "$newest" "$out/newest"
+    if cmp -s "$out/keys.pgp" "$out/newest/usr/share/keyrings/lookout-archive-keyring.pgp" &&
+      grep -qxF "URIs: $LOOKOUT_ARCHIVE_URL" "$out/newest/usr/share/lookout-archive-keyring/lookout.sources"; then
+      return
+    fi
+  fi
+  "$home/deploy/archive-keyring.sh" "$LOOKOUT_ARCHIVE_URL" "$(date -u +%Y.%m.%d.%H%M%S)" "$out" "$out/keys.pgp"
+}
+
 publish() {
-  local target=$1 work keys=()
+  local target=$1 work deb keys=()
   shift
   need rsync
+  case ${GITHUB_ACTIONS-}:$target in
+  :* | *:*:*) ;;
+  *) fail 64 "$target is a folder of this runner, which goes with it: expected an address, as HOST:FOLDER" ;;
+  esac
   [ -n "${LOOKOUT_ARCHIVE_KEYS-}" ] || fail 77 'LOOKOUT_ARCHIVE_KEYS has no key'
   work=$(mktemp -d)
   # shellcheck disable=SC2064  # that folder
@@ -122,6 +144,12 @@ publish() {
   esac
   # The pool is what the repository remembers, and by-hash is what boards may be reading.
   rsync -a "$target/" "$work/repository/"
+  if [ -n "${LOOKOUT_ARCHIVE_URL-}" ]; then
+    keyring_package "$work/repository" "$work/keyring"
+    for deb in "$work/keyring"/*.deb; do
+      [ ! -e "$deb" ] || set -- "$@" "$deb"
+    done
+  fi
   "$home/deploy/apt-repository.sh" "${keys[@]}" "$work/repository" "$@"
   # In an order in which boards see the old or the new one.
   rsync -a --exclude='/dists/*/*Release*' "$work/repository/" "$target/"

@@ -4,6 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 export LC_ALL=C
+unset GITHUB_ACTIONS LOOKOUT_ARCHIVE_URL  # of the runner that this may be
 
 missing=
 for program in apt-ftparchive gpg gpgv dpkg-deb rsync; do
@@ -114,6 +115,18 @@ for version in 1.0 1.1; do
     fail "publish: $(cat "$work/out")"
   gpgv --quiet --keyring "$work/key.pgp" "$work/new/server/dists/trixie/InRelease" 2>/dev/null || fail 'it is not signed'
 done
+[ -z "$(find "$work/new/server" -name '*keyring*')" ] || fail 'a keyring without an address'
+refused 64 'goes with it' env GITHUB_ACTIONS=true deploy/release.sh publish "$work/new/server" "$work/debs/"*.deb
+# keyrings COUNT URL WHAT: so many packages of it are there after one more release.
+keyrings() {
+  LOOKOUT_ARCHIVE_URL=$2 deploy/release.sh publish "$work/new/server" "$work/debs/lookout_1.1+deb13_arm64.deb" >"$work/out" 2>&1 ||
+    fail "publish: $(cat "$work/out")"
+  [ "$(find "$work/new/server/pool/trixie" -name 'lookout-archive-keyring_*.deb' | wc -l)" = "$1" ] || fail "$3"
+}
+keyrings 1 https://packages.invalid/lookout "no package of the keys"
+grep -q '^[0-9a-f]\{64\}  ' "$work/out" || fail 'its sum is not printed'
+keyrings 1 https://packages.invalid/lookout 'a second one without a change'
+keyrings 2 https://packages.invalid/other 'none of the new address'
 index=$work/new/server/dists/trixie/main/binary-arm64
 [ "$(grep -c '^Package: lookout$' "$index/Packages")" = 2 ] || fail 'the older version is gone'
 hash=$(sha256sum "$index/Packages")
