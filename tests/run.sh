@@ -342,6 +342,8 @@ for stage in "${stages[@]}"; do
     check tests/run_test.sh
     check tests/deploy/install_deps_test.sh
     check tests/deploy/package_test.sh
+    LOOKOUT_APT_ROOT=$(tests/deploy/apt_root.sh)
+    export LOOKOUT_APT_ROOT
     check tests/deploy/apt_repository_test.sh
     check tests/deploy/release_test.sh
     check tests/deploy/libcamera_module_test.sh

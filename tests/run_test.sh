@@ -17,7 +17,7 @@ stand_in() {
 for program in cmake cpack ctest nproc id; do
   stand_in "$work/bin/$program"
 done
-for script in deploy/install-deps.sh toolchains/make-sysroot.sh \
+for script in deploy/install-deps.sh toolchains/make-sysroot.sh tests/deploy/apt_root.sh \
   tests/{target,run_test,deploy/{install_deps,package,libcamera_module,maintainer_scripts,sockets,apt_repository,release}_test}.sh tests/soak/soak.py \
   tests/vm/binfmt.sh tests/tools/check_{service,style,libcamera}.sh tests/tools/check_{layering,size,links}.py; do
   stand_in "$root/$script"

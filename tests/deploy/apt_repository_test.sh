@@ -2,7 +2,7 @@
 # Tests of deploy/apt-repository.sh and archive-keyring.sh: small packages of this machine's architecture, keys
 # of their own, and real apt and dpkg with folders of their own as root and state. Offline.
 #
-# LOOKOUT_APT_ROOT: a folder with another Debian, whose apt is tried, too.
+# LOOKOUT_APT_ROOT: a folder with another Debian, whose apt is tried, too; apt_root.sh prints one.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 export LC_ALL=C
@@ -104,6 +104,9 @@ system_run() {
 }
 
 apt_get() { system_run env APT_CONFIG="$client/apt.conf" apt-get "$@" >"$work/apt" 2>&1; }
+apt_mark() {
+  system_run env APT_CONFIG="$client/apt.conf" apt-mark "$@" >"$work/apt" 2>&1 || fail "apt-mark $*: $(cat "$work/apt")"
+}
 update() { apt_get update || fail "apt-get update: $(cat "$work/apt")"; }
 install() { apt_get install --allow-downgrades "$@" || fail "apt-get install $*: $(cat "$work/apt")"; }
 
@@ -224,11 +227,20 @@ life() {
   has lookout-engine "0.3.0+$end"
   ! apt_get install --allow-downgrades "lookout=0.2.0+$end" || fail 'the program went back without its engine'
   has lookout-engine "0.3.0+$end"
+  ! apt_get install --allow-downgrades "lookout-engine=0.2.0+$end" || fail 'the engine went back without its program'
+  has lookout "0.3.0+$end"
+  has lookout-engine "0.3.0+$end"
   install "lookout=0.2.0+$end" "lookout-engine=0.2.0+$end"
   has lookout "0.2.0+$end"
   has lookout-engine "0.2.0+$end"
+  apt_mark hold lookout
+  apt_get upgrade || fail "upgrade of a held program: $(cat "$work/apt")"
+  has lookout "0.2.0+$end"
+  has lookout-engine "0.2.0+$end"
+  apt_mark unhold lookout
   apt_get upgrade
   has lookout "0.3.0+$end"
+  has lookout-engine "0.3.0+$end"
   install lookout-archive-keyring
   grep -qx 'URIs: https://packages.invalid/lookout' "$client/etc/apt/sources.list.d/lookout.sources" || fail 'no .sources file'
 }

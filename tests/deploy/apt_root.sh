@@ -1,0 +1,32 @@
+#!/bin/bash
+# Prints a folder with the other Debian of 12 and 13, whose apt apt_repository_test.sh tries, too: LOOKOUT_APT_ROOT,
+# that of trixie.sh, or a small one, which is made once in LOOKOUT_CACHE, in a minute or three. Prints nothing where none
+# can be made: without root, mmdebstrap or the network.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+if [ -n "${LOOKOUT_APT_ROOT-}" ] || [ "$(id -u)" != 0 ]; then
+  echo "${LOOKOUT_APT_ROOT-}"
+  exit
+fi
+[ -n "${LOOKOUT_CACHE-}${XDG_CACHE_HOME-}${HOME-}" ] || exit 0
+cache=${LOOKOUT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/lookout}
+suite=trixie
+! grep -q '^VERSION_CODENAME=trixie' /etc/os-release || suite=bookworm
+root=$cache/apt-$suite
+[ ! -x "$cache/host-$suite/usr/bin/apt-get" ] || root=$cache/host-$suite
+if [ ! -d "$root" ]; then
+  command -v mmdebstrap >/dev/null || exit 0
+  work=$(mktemp -d)
+  new=$root.new
+  trap 'rm -rf --one-file-system "$work" "$new"' EXIT
+  mkdir -p "$cache"
+  rm -rf --one-file-system "$new"
+  toolchains/mirrors.sh "$suite" >"$work/sources" || exit 0
+  # How this machine gets packages, also through a proxy.
+  apt-config dump | grep -E '^Acquire::(http|https|Retries|Check)' >"$work/apt.conf" || :
+  mmdebstrap --mode=root --variant=apt --quiet --keyring=/usr/share/keyrings/debian-archive-keyring.gpg \
+    --aptopt="$work/apt.conf" "$suite" "$new" "$work/sources" >&2 || exit 0
+  mv "$new" "$root"
+fi
+echo "$root"
