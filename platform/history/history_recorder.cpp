@@ -38,6 +38,13 @@ bool HistoryRecorder::tried(const HistoryNow& now, Use use) {
   return false;
 }
 
+// The disk took something.
+void HistoryRecorder::note_written() {
+  if (!failures_.worked()) return;
+  log_info("history: {} is written again; {} changes were lost", options_.folder.string(),
+           counts_.lost);
+}
+
 bool HistoryRecorder::has_store(const HistoryNow& now) {
   if (retry_ && now.uptime < *retry_) return false;
   retry_.reset();
@@ -92,10 +99,13 @@ void HistoryRecorder::add(HistoryChange change, const std::function<std::string(
       change.picture = static_cast<std::int64_t>(picture.size());
       ++pictures_today_;
       ++counts_.pictures;
+      if (picture_failures_.worked()) {
+        log_info("history: pictures are written again into {}", options_.folder.string());
+      }
     }
   } catch (const std::exception& error) {
-    failures_.warn(fmt::format("history: a picture cannot be written into {}: {}",
-                               options_.folder.string(), error.what()));
+    picture_failures_.warn(fmt::format("history: a picture cannot be written into {}: {}",
+                                       options_.folder.string(), error.what()));
   }
   if (jpeg && change.picture == 0) ++counts_.without;
   waiting_.push_back(std::move(change));
@@ -113,6 +123,7 @@ void HistoryRecorder::commit(const HistoryNow& now) {
     store_->add({waiting_.begin(), waiting_.end()});
   });
   if (!done) return;
+  note_written();
   counts_.written += waiting_.size();
   waiting_.clear();
   first_waits_.reset();
@@ -142,6 +153,7 @@ void HistoryRecorder::keep_up(const HistoryNow& now) {
     if (now.uptime - seen_ < kSeen) return;
     store_->see(now.wall);
     seen_ = now.uptime;
+    note_written();
   });
 }
 

@@ -56,8 +56,8 @@ struct HistoryCounts {
 // readers share (history.db-shm) 12. So kBurst commits may follow each other, and one more every
 // kPause, in which changes wait unless somebody reads: a day of 1000 changes then writes less than
 // 4 MB. A full or
-// read-only disk is logged once and tried again each kRetry; meanwhile the newest kMaxWaiting
-// changes wait.
+// read-only disk is logged once, until it is well again, and tried each kRetry; meanwhile the
+// newest kMaxWaiting changes wait.
 //
 // What is too old is removed by a time that follows the wall clock, but slowly: an hour in which
 // the run looks removes at most kPace hours of what is kept, the oldest ones, and one hour on the
@@ -102,6 +102,7 @@ class HistoryRecorder {
  private:
   template <typename Use>
   bool tried(const HistoryNow& now, Use use);
+  void note_written();
   bool has_store(const HistoryNow& now);
   void note_clock(const HistoryNow& now);
   void commit(const HistoryNow& now);
@@ -126,6 +127,7 @@ class HistoryRecorder {
   std::int64_t pictures_today_ = 0;
   HistoryCounts counts_;
   LogOnce failures_;
+  LogOnce picture_failures_;
 };
 
 }  // namespace lookout

@@ -43,6 +43,8 @@ class OnChangeReporter::Runner {
     }
     if (!failure.empty()) {
       failures_.warn(fmt::format("--on-change {}: {}", options_.command[0], failure));
+    } else if (failures_.worked()) {
+      log_info("--on-change {}: works again; {} failed", options_.command[0], counts().failed);
     }
     const MutexLock lock(mutex_);
     ++counts_.runs;

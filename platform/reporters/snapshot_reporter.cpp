@@ -151,9 +151,6 @@ std::string number_after(std::uint64_t newest_era, const std::string& newest_dat
 
 constexpr std::chrono::seconds kPatience{2};        // at the end
 constexpr std::chrono::seconds kMaxWriterWait{10};  // with SnapshotTrigger::waits
-// Pictures in a row after which failures are over. On a disk that is all but full each second one
-// may fail, which must not fill the journal.
-constexpr int kWell = 3;
 
 }  // namespace
 
@@ -348,8 +345,7 @@ class SnapshotReporter::Writer {
       // After the deadline the log may be gone.
       if (!task.expired()) failures_.warn(fmt::format("--snapshot-on-change {}", error.what()));
     }
-    in_a_row_ = path.empty() ? 0 : in_a_row_ + 1;
-    if (in_a_row_ == kWell && !task.expired() && failures_.forget()) {
+    if (!path.empty() && !task.expired() && failures_.worked()) {
       log_info("--snapshot-on-change: pictures are written again; {} failed", counts().failed);
     }
     {
@@ -369,9 +365,7 @@ class SnapshotReporter::Writer {
 
  private:
   const Write write_;
-  // The thread's own.
-  LogOnce failures_;
-  int in_a_row_ = 0;  // written without a failure
+  LogOnce failures_;  // the thread's own
   mutable Mutex mutex_;
   ConditionVariable written_;
   // When these pictures were captured: the one that is handed over or being written, and the last

@@ -24,9 +24,34 @@ using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 
 constexpr hours kYear{24 * 365};
+
+int count_of(const CapturedLog& log, const std::string& part) {
+  const std::string text = log.text();
+  int count = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+// No file can grow while it lives.
+class FullDisk {
+ public:
+  FullDisk() {
+    std::signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit full{0, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &full);
+  }
+  ~FullDisk() { setrlimit(RLIMIT_FSIZE, &before_); }
+  FullDisk(const FullDisk&) = delete;
+  FullDisk& operator=(const FullDisk&) = delete;
+
+ private:
+  rlimit before_{};
+};
 
 // Virtual time. The wall clock starts at 2026-11-21 12:00:00 UTC.
 class HistoryRecorderTest : public testing::Test {
@@ -142,21 +167,61 @@ TEST_F(HistoryRecorderTest, OfADiskThatStaysFullTheNewestChangesWaitAndTheOthers
   start();
   add("open");
   wait(seconds(20));
-  std::signal(SIGXFSZ, SIG_IGN);
-  rlimit before{};
-  getrlimit(RLIMIT_FSIZE, &before);
-  const rlimit full{0, before.rlim_max};
-  setrlimit(RLIMIT_FSIZE, &full);
-  for (int i = 0; i < 1200; ++i) {
-    add(i % 2 == 0 ? "closed" : "open", i % 100 == 0);
-    wait(seconds(1));
+  {
+    const FullDisk full;
+    for (int i = 0; i < 1200; ++i) {
+      add(i % 2 == 0 ? "closed" : "open", i % 100 == 0);
+      wait(seconds(1));
+    }
   }
-  setrlimit(RLIMIT_FSIZE, &before);
   EXPECT_EQ(recorder_->counts().written, 1);
   EXPECT_EQ(recorder_->counts().lost, 200);
   wait(minutes(2));
   EXPECT_THAT(events(), SizeIs(1001));
   EXPECT_EQ(recorder_->counts().written, 1001);
+}
+
+TEST_F(HistoryRecorderTest, AFolderThatFailsAgainAfterItWasWellIsLoggedAgain) {
+  const CapturedLog log;
+  start();
+  add("open");
+  wait(seconds(20));
+  {
+    const FullDisk full;
+    add("closed");
+    wait(minutes(5));
+    EXPECT_EQ(count_of(log, "cannot be written"), 1);
+  }
+  wait(minutes(2));
+  add("open");
+  wait(seconds(20));
+  EXPECT_THAT(log.text(), Not(HasSubstr("is written again")));
+  add("closed");
+  wait(seconds(20));
+  EXPECT_THAT(log.text(), HasSubstr("history is written again; 0 changes were lost"));
+  const FullDisk full;
+  add("open");
+  wait(minutes(5));
+  EXPECT_EQ(count_of(log, "cannot be written"), 2);
+}
+
+TEST_F(HistoryRecorderTest, APictureThatFailsAgainAfterOthersWereWrittenIsLoggedAgain) {
+  const CapturedLog log;
+  start();
+  wait(seconds(1));
+  const auto pictures = options_.folder / "pictures";
+  const auto fail = [&] {
+    std::filesystem::remove_all(pictures);
+    std::ofstream(pictures) << "a file";
+    for (int i = 0; i < 3; ++i) add("open", /*picture=*/true);
+    std::filesystem::remove(pictures);
+  };
+  fail();
+  EXPECT_EQ(count_of(log, "a picture cannot"), 1);
+  for (int i = 0; i < 3; ++i) add("open", /*picture=*/true);
+  EXPECT_THAT(log.text(), HasSubstr("history: pictures are written again"));
+  fail();
+  EXPECT_EQ(count_of(log, "a picture cannot"), 2);
 }
 
 TEST_F(HistoryRecorderTest, ADatabaseThatIsDamagedMeanwhileIsSetAside) {

@@ -188,6 +188,21 @@ TEST_F(OnChangeReporterTest, AFailureIsSaidOnceWithItsStatus) {
   EXPECT_THAT(log.text(), HasSubstr("3 runs, 3 failed"));
 }
 
+TEST_F(OnChangeReporterTest, AFailureAfterItWorkedIsSaidAgain) {
+  const CapturedLog log;
+  const std::string failure = "--on-change sh: exit status 3";
+  {
+    OnChangeReporter reporter(shell("echo > $OUTPUT; [ $LOOKOUT_EVENT_STATE = well ] || exit 3"),
+                              "front");
+    for (const char* label : {"a", "well", "well", "well", "b"}) {
+      reporter.report(change(label), {});
+      next_line();
+    }
+  }
+  EXPECT_THAT(log.text(), HasSubstr("--on-change sh: works again; 1 failed"));
+  EXPECT_NE(log.text().find(failure), log.text().rfind(failure));
+}
+
 TEST_F(OnChangeReporterTest, OneThatTakesTooLongIsKilled) {
   const CapturedLog log;
   {
