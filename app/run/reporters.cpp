@@ -305,8 +305,9 @@ std::unique_ptr<Reporter> make_webhook_reporter(const ReporterParts& run,
   return std::make_unique<WebhookReporter>(*run.resolved.webhook, std::move(webhook), counters);
 }
 
-// Null when no line is to be set.
-std::unique_ptr<Reporter> make_gpio_reporter(const ReporterParts& run) {
+// Null when no line is to be set; else there are `counters`.
+std::unique_ptr<Reporter> make_gpio_reporter(const ReporterParts& run,
+                                             std::shared_ptr<GpioCounters>& counters) {
   if (!run.resolved.gpio) {
     if (!run.options.gpio.states.empty()) log_warn("gpio.states does nothing without gpio.line");
     return nullptr;
@@ -315,7 +316,9 @@ std::unique_ptr<Reporter> make_gpio_reporter(const ReporterParts& run) {
     log_warn("gpio: without a source there is no state for a line");
     return nullptr;
   }
-  return std::make_unique<GpioReporter>(*run.resolved.gpio);
+  GpioReporterOptions gpio = *run.resolved.gpio;
+  gpio.counters = counters = std::make_shared<GpioCounters>();
+  return std::make_unique<GpioReporter>(std::move(gpio));
 }
 
 // Opens the library of what owners teach. Whatever is wrong with it, the run goes on: there is no
@@ -357,6 +360,7 @@ struct SharedWithHttp {
   std::shared_ptr<const MqttCounters> mqtt;        // null: nothing is published
   std::shared_ptr<const WebhookCounters> webhook;  // null: no messages are sent
   std::shared_ptr<const HistoryCounters> history;  // null: nothing is remembered
+  std::shared_ptr<const GpioCounters> gpio;        // null: no line is set
   std::shared_ptr<HistoryReaders> readers;
 };
 
@@ -365,6 +369,30 @@ HistoryFigures figures_of(const HistoryCounters& counters, const std::filesystem
   const std::uintmax_t bytes = std::filesystem::file_size(folder / kHistoryFile, absent);
   return {counters.written, counters.lost,      counters.pictures,
           counters.without, counters.set_aside, absent ? 0 : bytes};
+}
+
+MetricSources metric_sources(const ReporterParts& run, const SharedWithHttp& shared) {
+  MetricSources metrics{run.operators, [] { return read_machine_state(); }, &run.pictures, {}, {},
+                        api_usage};
+  if (shared.history) {
+    metrics.history = [counters = shared.history, folder = run.options.history.folder] {
+      return figures_of(*counters, folder);
+    };
+  }
+  if (const auto mqtt = shared.mqtt) {
+    metrics.mqtt = [mqtt] { return MqttFigures{mqtt->publishes, mqtt->messages, mqtt->dropped}; };
+  }
+  if (const auto webhook = shared.webhook) {
+    metrics.webhook = [webhook] {
+      return WebhookFigures{webhook->sent, webhook->failed, webhook->dropped};
+    };
+  }
+  if (const auto gpio = shared.gpio) {
+    metrics.gpio = [gpio] {
+      return GpioFigures{gpio->active, gpio->pending, gpio->changes, gpio->failed};
+    };
+  }
+  return metrics;
 }
 
 // Null when there is neither an address nor a socket of systemd.
@@ -411,21 +439,7 @@ std::unique_ptr<Reporter> make_http_reporter(const ReporterParts& run,
       return read_event_picture(folder, watch, number);
     };
   }
-  MetricSources metrics{run.operators, [] { return read_machine_state(); }, &run.pictures, {}, {},
-                        api_usage};
-  if (shared.history) {
-    metrics.history = [counters = shared.history, folder = run.options.history.folder] {
-      return figures_of(*counters, folder);
-    };
-  }
-  if (const auto mqtt = shared.mqtt) {
-    metrics.mqtt = [mqtt] { return MqttFigures{mqtt->publishes, mqtt->messages, mqtt->dropped}; };
-  }
-  if (const auto webhook = shared.webhook) {
-    metrics.webhook = [webhook] {
-      return WebhookFigures{webhook->sent, webhook->failed, webhook->dropped};
-    };
-  }
+  MetricSources metrics = metric_sources(run, shared);
   return std::make_unique<HttpReporter>(std::move(sockets), run.info, std::move(service), limits,
                                         std::move(metrics));
 }
@@ -496,12 +510,13 @@ RunReporters make_reporters(const ReporterParts& run) {
   if (!add(make_mqtt_reporter(run, counters))) counters.reset();
   auto messages = std::make_shared<WebhookCounters>();
   if (!add(make_webhook_reporter(run, messages))) messages.reset();
-  add(make_gpio_reporter(run));
+  std::shared_ptr<GpioCounters> line;
+  add(make_gpio_reporter(run, line));
   auto sockets = std::make_unique<ListenSockets>(run.resolved.http_address);
   TeachServiceOptions teach = sockets->fds().empty() ? TeachServiceOptions() : open_teaching(run);
   if (teach.teaching) add(std::make_unique<TeachReporter>(teach.teaching, first_view(run)));
   reporters.take_pictures = add(make_http_reporter(
-      run, std::move(sockets), {counters, messages, history_counters, history_readers},
+      run, std::move(sockets), {counters, messages, history_counters, line, history_readers},
       std::move(teach)));
   if (!has_source && !reporters.take_pictures) {
     throw Error(ErrorKind::kConfig,

@@ -175,6 +175,16 @@ void append_webhook(const WebhookFigures& webhook, const MetricLabels& camera, M
                webhook.dropped);
 }
 
+void append_gpio(const GpioFigures& gpio, const MetricLabels& camera, MetricsText& text) {
+  text.gauge("lookout_gpio_active", "1: the line is active.", camera, gpio.active);
+  text.gauge("lookout_gpio_pending",
+             "1: the line is not what the state asks for, since it cannot be set.", camera,
+             gpio.pending);
+  text.counter("lookout_gpio_changes_total", "How often the line was set.", camera, gpio.changes);
+  text.counter("lookout_gpio_failed_total",
+               "Attempts that failed; of a change there may be several.", camera, gpio.failed);
+}
+
 }  // namespace
 
 RunMetrics::RunMetrics(const RunInfo& info, MetricSources sources)
@@ -433,6 +443,7 @@ std::string RunMetrics::text() const {
   if (sources_.mqtt) append_mqtt(sources_.mqtt(), camera_, text);
   if (sources_.history) append_history(sources_.history(), camera_, text);
   if (sources_.webhook) append_webhook(sources_.webhook(), camera_, text);
+  if (sources_.gpio) append_gpio(sources_.gpio(), camera_, text);
   if (sources_.machine) append_machine(sources_.machine(), text);
   append_process(text);
   return text.text();

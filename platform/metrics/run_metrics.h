@@ -43,6 +43,13 @@ struct WebhookFigures {
   std::uint64_t dropped = 0;
 };
 
+struct GpioFigures {
+  bool active = false;
+  bool pending = false;  // not yet what the state asks for
+  std::uint64_t changes = 0;
+  std::uint64_t failed = 0;
+};
+
 // Read when somebody asks, by the thread that does. Empty: there are none.
 struct MetricSources {
   std::function<OperatorTable()> operators;
@@ -52,6 +59,7 @@ struct MetricSources {
   std::function<WebhookFigures()> webhook;
   std::function<std::map<std::string, std::uint64_t>()> api_usage;  // as of open_model.h
   std::function<HistoryFigures()> history{};
+  std::function<GpioFigures()> gpio{};
 };
 
 // watching() and record() are called by the frame loop, record() in constant time and without

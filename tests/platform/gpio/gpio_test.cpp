@@ -205,6 +205,77 @@ TEST_F(GpioTest, ALineThatCannotBeSetIsLoggedOnce) {
   EXPECT_THAT(chip_.values, ElementsAre(true));
 }
 
+TEST_F(GpioTest, ALineThatCannotBeSetIsTriedAgainWithGrowingDelays) {
+  options_.counters = std::make_shared<GpioCounters>();
+  Clock::time_point now{};
+  int tried = 0;
+  GpioCalls calls = chip_.calls();
+  GpioReporter reporter(options_,
+                        {calls.open,
+                         [&](int fd, unsigned long request, void* argument) {
+                           if (request == GPIO_V2_LINE_SET_VALUES_IOCTL) ++tried;
+                           return calls.ioctl(fd, request, argument);
+                         },
+                         calls.close},
+                        [&now] { return now; });
+  const auto wait = [&](std::chrono::seconds time) {
+    for (const auto end = now + time; now < end;) {
+      now += std::chrono::seconds(1);
+      reporter.poll();
+    }
+  };
+  wait(std::chrono::seconds(5));
+  EXPECT_EQ(tried, 0);
+  chip_.ioctl_error = EREMOTEIO;
+  reporter.report(change_to("open"), frame_);
+  EXPECT_TRUE(options_.counters->pending);
+  wait(std::chrono::seconds(7));  // after 1, 3 and 7 s
+  EXPECT_EQ(tried, 4);
+  wait(std::chrono::hours(1));
+  EXPECT_LE(tried, 70);
+  EXPECT_EQ(options_.counters->failed, tried);
+  chip_.ioctl_error = 0;
+  wait(GpioReporter::kMaxDelay);
+  EXPECT_THAT(chip_.values, ElementsAre(true));
+  EXPECT_EQ(options_.counters->changes, 1);
+  EXPECT_TRUE(options_.counters->active);
+  EXPECT_FALSE(options_.counters->pending);
+  const int before = tried;
+  wait(std::chrono::hours(1));
+  EXPECT_EQ(tried, before);
+}
+
+TEST_F(GpioTest, AStateThatChangedBackNeedsNoOtherAttempt) {
+  options_.counters = std::make_shared<GpioCounters>();
+  Clock::time_point now{};
+  GpioReporter reporter(options_, chip_.calls(), [&now] { return now; });
+  chip_.ioctl_error = EREMOTEIO;
+  reporter.report(change_to("open"), frame_);
+  reporter.report(change_to("closed"), frame_);
+  EXPECT_FALSE(options_.counters->pending);
+  chip_.ioctl_error = 0;
+  now += std::chrono::hours(1);
+  reporter.poll();
+  EXPECT_THAT(chip_.values, IsEmpty());
+}
+
+TEST_F(GpioTest, ALineThatFailsAgainAfterItWasWellIsLoggedAgain) {
+  options_.states = {"open", "opne"};
+  auto reporter = make();
+  reporter->watching({{nullptr, model_}});
+  const auto change = [&](int error) {
+    chip_.ioctl_error = error;
+    reporter->report(change_to(chip_.values.size() % 2 == 0 ? "open" : "closed"), frame_);
+  };
+  change(EREMOTEIO);
+  for (int i = 0; i < 6; ++i) change(0);
+  const std::string log = log_.text();
+  EXPECT_THAT(log, HasSubstr("gpio: line 17 of /dev/gpiochip0 can be set again; 1 failed"));
+  EXPECT_EQ(log.find("set again"), log.rfind("set again"));
+  change(EREMOTEIO);
+  EXPECT_NE(log_.text().find("cannot be set"), log_.text().rfind("cannot be set"));
+}
+
 TEST_F(GpioTest, DescribesTheLine) {
   EXPECT_EQ(describe_gpio_line(options_.line, chip_.calls()),
             "line 17 (GPIO17) of /dev/gpiochip0 (pinctrl-bcm2711)");

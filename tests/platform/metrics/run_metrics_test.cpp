@@ -328,6 +328,17 @@ TEST(RunMetrics, TheHistoryHasFiguresWhenThereIsOne) {
   EXPECT_THAT(text, HasSubstr("lookout_history_database_bytes{camera=\"front\"} 4096\n"));
 }
 
+TEST(RunMetrics, OfALineThereAreItsStateAndAttempts) {
+  MetricSources sources;
+  EXPECT_THAT(text_of({"cat"}, sources), Not(HasSubstr("lookout_gpio")));
+  sources.gpio = [] { return GpioFigures{true, true, 7, 3}; };
+  const std::string text = text_of({"cat"}, sources);
+  EXPECT_THAT(text, HasSubstr("lookout_gpio_active{camera=\"front\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("lookout_gpio_pending{camera=\"front\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("lookout_gpio_changes_total{camera=\"front\"} 7\n"));
+  EXPECT_THAT(text, HasSubstr("lookout_gpio_failed_total{camera=\"front\"} 3\n"));
+}
+
 TEST(RunMetrics, FeaturesOfLibTorchAreTold) {
   MetricSources sources;
   sources.api_usage = [] { return std::map<std::string, std::uint64_t>(); };
