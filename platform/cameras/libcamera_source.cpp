@@ -21,6 +21,7 @@
 #include "pipeline/core/thread.h"
 #include "platform/cameras/camera_mode.h"
 #include "platform/cameras/frame_time.h"
+#include "platform/cameras/libcamera_log.h"
 #include "platform/cameras/raw_converter.h"
 #include "platform/cameras/v4l2_device.h"
 
@@ -57,6 +58,10 @@ std::string message(int error) { return std::generic_category().message(std::abs
 LibcameraManager start_manager(const LookoutLibcamera& module) {
   constexpr int kKeep = 0;  // what the user has set
   ::setenv("LIBCAMERA_LOG_LEVELS", "*:ERROR", kKeep);
+  // A file or syslog that the user has set stays.
+  if (std::getenv("LIBCAMERA_LOG_FILE") == nullptr) {
+    module.log_to([](const char* text, std::size_t size) { libcamera_log().write({text, size}); });
+  }
   const SignalsBlocked blocked;
   LookoutManager* manager = nullptr;
   const int error = module.start(&manager);
@@ -450,6 +455,7 @@ ReadStatus LibcameraSource::take(const LookoutFrame& raw, Frame& frame) {
     take_picture(picture, frame);
   }
   module_.give_back(camera_.get(), &raw);
+  if (!good_seen_) libcamera_log().forget();
   good_seen_ = true;
   frame.capture_duration = Clock::now() - start;
   frame.origin.clear();

@@ -2,6 +2,7 @@
 #include "libcamera_module.h"  // beside this file, also where it is built alone
 
 #include <libcamera/libcamera.h>
+#include <libcamera/logging.h>
 #include <libcamera/version.h>
 
 #include <algorithm>
@@ -14,6 +15,8 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <ostream>
+#include <streambuf>
 #include <string>
 #include <utility>
 #include <vector>
@@ -75,6 +78,32 @@ int guarded(Step step) {
   } catch (...) {
     return -EIO;
   }
+}
+
+// Hands on what libcamera writes: a call for each of its messages. Several threads may write.
+class LogBuffer : public std::streambuf {
+ public:
+  explicit LogBuffer(void (*write)(const char*, std::size_t)) : write_(write) {}
+
+ protected:
+  std::streamsize xsputn(const char* text, std::streamsize size) override {
+    write_(text, static_cast<std::size_t>(size));
+    return size;
+  }
+  int_type overflow(int_type letter) override {
+    const char text = traits_type::to_char_type(letter);
+    if (!traits_type::eq_int_type(letter, traits_type::eof())) write_(&text, 1);
+    return traits_type::not_eof(letter);
+  }
+
+ private:
+  void (*const write_)(const char*, std::size_t);
+};
+
+// libcamera keeps the stream until the process ends.
+void log_to(void (*write)(const char*, std::size_t)) {
+  static auto* const stream = new std::ostream(new LogBuffer(write));
+  lc::logSetStream(stream);
 }
 
 }  // namespace
@@ -354,6 +383,7 @@ LookoutLibcamera make_table() {
   LookoutLibcamera table{};
   table.interface = LOOKOUT_LIBCAMERA_INTERFACE;
   table.version = [] { return lc::CameraManager::version().c_str(); };
+  table.log_to = log_to;
   table.start = [](Manager** manager) { return guarded([&] { return start(manager); }); };
   table.stop = stop;
   table.camera_count = [](const Manager* manager) { return manager->cameras.size(); };

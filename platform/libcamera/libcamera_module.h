@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 /* Changes with every change of this file. */
-#define LOOKOUT_LIBCAMERA_INTERFACE 3
+#define LOOKOUT_LIBCAMERA_INTERFACE 4
 
 /* Planes of a picture, at most. */
 #define LOOKOUT_LIBCAMERA_PLANES 3
@@ -102,6 +102,10 @@ struct LookoutFrame {
 struct LookoutLibcamera {
   int32_t interface;            /* LOOKOUT_LIBCAMERA_INTERFACE; stays the first member */
   const char* (*version)(void); /* of the libcamera that was loaded: "v0.7.1" */
+
+  /* What libcamera logs goes to `write` from now on, which any thread may call, and no longer to
+   * stderr: whole lines of its own form, without colors. */
+  void (*log_to)(void (*write)(const char* text, size_t size));
 
   /* A process can have one manager at a time. It lists the cameras that are there when it starts.
    * Threads start here and in start_camera(), with the caller's signal mask. */

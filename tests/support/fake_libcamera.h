@@ -41,6 +41,7 @@ struct FakeLibcamera {
   int open_error = 0;
   // The status of each frame to come; a negative one is an error of next_frame().
   std::deque<int> frames;
+  std::string log;  // written by each start of a manager
 
   // What was asked for.
   std::size_t opened = 0;
@@ -49,6 +50,7 @@ struct FakeLibcamera {
   int given_back = 0;
   int managers = 0;  // that live
   int open_cameras = 0;
+  void (*log_to)(const char* text, std::size_t size) = nullptr;
 };
 
 inline FakeLibcamera fake_libcamera;
@@ -130,8 +132,11 @@ inline LookoutLibcamera fake_libcamera_module() {
   LookoutLibcamera module{};
   module.interface = LOOKOUT_LIBCAMERA_INTERFACE;
   module.version = [] { return "v9.8.7"; };
+  module.log_to = [](void (*write)(const char*, std::size_t)) { fake_libcamera.log_to = write; };
   module.start = [](LookoutManager** manager) {
     ++fake_libcamera.managers;
+    const std::string& log = fake_libcamera.log;
+    if (fake_libcamera.log_to != nullptr) fake_libcamera.log_to(log.data(), log.size());
     *manager = reinterpret_cast<LookoutManager*>(new FakeHandle);
     return 0;
   };

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "platform/cameras/libcamera_log.h"
 #include "platform/sources/open_source.h"
 #include "tests/platform/system/held.h"
 #include "tests/support/fake_libcamera.h"
@@ -112,6 +113,60 @@ TEST_F(LibcameraSourceTest, WhoseMemoryHoldsTheFramesIsLoggedForDebugging) {
   log.keep_debug();
   const LibcameraSource source(module_, "0", {});
   EXPECT_THAT(log.text(), testing::ContainsRegex("csi://0: libcamera v9.8.7, memory of [a-z]+"));
+}
+
+// As each attempt to find a camera has them, seen from a sandbox without media devices.
+constexpr const char* kAttempt1 =
+    "[0:00:12.000000001] [77]  ERROR DeviceEnumerator device_enumerator.cpp:165 Unable to create\n"
+    "[0:00:12.000000002] [77] ERROR Camera camera_manager.cpp:9 no device enumerator\n";
+constexpr const char* kAttempt2 =
+    "[0:00:22.000000001] [78]  ERROR DeviceEnumerator device_enumerator.cpp:165 Unable to create\n"
+    "[0:00:22.000000002] [78] ERROR Camera camera_manager.cpp:9 no device enumerator\n";
+
+int times_logged(const CapturedLog& log, const std::string& part) {
+  const std::string text = log.text();
+  int count = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+TEST_F(LibcameraSourceTest, WhatLibcameraRepeatsIsLoggedOnceUntilACameraWorked) {
+  libcamera_log().forget();
+  const CapturedLog log;
+  for (const char* lines : {kAttempt1, kAttempt2}) {
+    fake_libcamera.log = lines;
+    EXPECT_EQ(list_libcamera_cameras(module_).size(), 1U);
+  }
+  EXPECT_THAT(log.text(), HasSubstr("libcamera: ERROR DeviceEnumerator device_enumerator.cpp:165 "
+                                    "Unable to create; this is logged once"));
+  EXPECT_EQ(times_logged(log, "Unable to create"), 1);
+  EXPECT_EQ(times_logged(log, "no device enumerator"), 1);
+  {
+    LibcameraSource source(module_, "0", {});
+    fake_libcamera.frames = {LOOKOUT_FRAME_SUCCESS};
+    Frame frame;
+    EXPECT_EQ(source.read(frame, std::chrono::seconds(1)), ReadStatus::kFrame);
+  }
+  EXPECT_EQ(times_logged(log, "Unable to create"), 1);
+  list_libcamera_cameras(module_);
+  EXPECT_EQ(times_logged(log, "Unable to create"), 2);
+}
+
+TEST_F(LibcameraSourceTest, LinesOfLibcameraThatDifferEachTimeFillNoJournal) {
+  libcamera_log().forget();
+  const CapturedLog log;
+  for (int i = 0; i < 1000; ++i) {
+    libcamera_log().write("[0:00:12.0] [7] ERROR V4L2 v4l2.cpp:1 buffer " + std::to_string(i) +
+                          "\n");
+  }
+  EXPECT_EQ(times_logged(log, "\n"), LibcameraLog::kMaxLines + 1);
+  EXPECT_EQ(times_logged(log, "further lines are not logged"), 1);
+}
+
+TEST_F(LibcameraSourceTest, WhatSomebodyAskedLibcameraForIsLoggedEachTime) {
+  const CapturedLog log;
+  for (int i = 0; i < 2; ++i) libcamera_log().write("[0:00:12.0] [7]  INFO Camera c.cpp:1 hello\n");
+  EXPECT_EQ(times_logged(log, "libcamera: INFO Camera c.cpp:1 hello"), 2);
 }
 
 TEST_F(LibcameraSourceTest, WithoutModesLibcameraChooses) {
