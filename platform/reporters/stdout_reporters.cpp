@@ -1,10 +1,12 @@
 #include "platform/reporters/stdout_reporters.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <ctime>
 #include <utility>
 
 #include "pipeline/core/append_format.h"
@@ -237,12 +239,21 @@ void LogReporter::tick(const StatsSnapshot& stats) {
     return;
   }
   line_.clear();
-  if (!camera_.online) line_ += "camera offline; ";
+  if (!camera_.online && stats.final) {
+    line_ += "camera offline; ";
+  } else if (!camera_.online) {
+    if (std::exchange(away_logged_, true)) return;
+    const std::time_t since = std::chrono::system_clock::to_time_t(camera_.since);
+    append_format(line_, "camera away since {:%Y-%m-%d %H:%M:%S}; ", fmt::localtime(since));
+  }
   append_text(stats, line_);
   log_at(style_.display && !stats.final ? LogLevel::kDebug : LogLevel::kInfo, "{}", line_);
 }
 
-void LogReporter::status(const CameraStatus& status) { camera_ = status; }
+void LogReporter::status(const CameraStatus& status) {
+  camera_ = status;
+  away_logged_ = false;
+}
 
 OperatorReporter::OperatorReporter(std::function<OperatorTable()> table, std::size_t rows,
                                    std::atomic<bool>& asked)

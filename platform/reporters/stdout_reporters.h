@@ -146,7 +146,8 @@ struct LogStyle {
   std::optional<int> terminal;
 };
 
-// Logs the statistics of each interval, and a summary at the end.
+// Logs the statistics of each interval, and a summary at the end. While the camera is away there is
+// one line, with since when.
 class LogReporter : public Reporter {
  public:
   explicit LogReporter(LogStyle style = {}) : style_(style) {}
@@ -156,6 +157,7 @@ class LogReporter : public Reporter {
  private:
   const LogStyle style_;
   CameraStatus camera_;
+  bool away_logged_ = false;
   std::string line_;
 };
 

@@ -20,6 +20,7 @@ namespace lookout {
 namespace {
 
 using testing::AllOf;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -342,14 +343,29 @@ TEST_F(ReportersTest, TheDisplayShowsThatTheCameraIsAway) {
   EXPECT_THAT(written(), AllOf(HasSubstr("old"), Not(HasSubstr("offline"))));
 }
 
-TEST_F(ReportersTest, TheLogsStatisticsSayThatTheCameraIsAway) {
+TEST_F(ReportersTest, TheLogSaysOnceThatTheCameraIsAwayAndHasStatisticsWhenItIsBack) {
   const CapturedLog log;
   LogReporter reporter;
   reporter.tick({});
-  EXPECT_THAT(log.text(), Not(HasSubstr("offline")));
+  EXPECT_THAT(log.text(), Not(HasSubstr("away")));
   reporter.status(offline_);
   reporter.tick({});
-  EXPECT_THAT(log.text(), HasSubstr("camera offline; camera 0.0 fps"));
+  EXPECT_THAT(log.text(), ContainsRegex("camera away since [0-9-]+ [0-9:]+; camera 0.0 fps"));
+  const std::string once = log.text();
+  for (int minute = 0; minute < 60; ++minute) reporter.tick({});
+  EXPECT_EQ(log.text(), once);
+  reporter.status(online_);
+  reporter.tick({});
+  EXPECT_GT(log.text().size(), once.size());
+  EXPECT_EQ(log.text().find("away"), log.text().rfind("away"));
+  reporter.status(offline_);
+  reporter.tick({});
+  EXPECT_NE(log.text().find("away"), log.text().rfind("away"));
+  StatsSnapshot summary;
+  summary.final = true;
+  summary.captured = 1;
+  reporter.tick(summary);
+  EXPECT_THAT(log.text(), HasSubstr("camera offline; summary"));
 }
 
 }  // namespace
