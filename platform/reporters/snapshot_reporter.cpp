@@ -5,7 +5,9 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <cerrno>
 #include <charconv>
 #include <exception>
 #include <opencv2/imgcodecs.hpp>
@@ -108,10 +110,11 @@ void check_place(const fs::path& folder) {
   }
 }
 
-// No mistake of the user's: a card that was mounted read-only, as a failing one is, or that is
+// No mistake of the user's: a card that fails, that was therefore mounted read-only, or that is
 // full.
 bool is_of_the_disk(const std::error_code& why) {
-  return why == std::errc::read_only_file_system || why == std::errc::no_space_on_device;
+  constexpr std::array kErrors{EROFS, EIO, EUCLEAN, ENOSPC, EDQUOT};
+  return std::find(kErrors.begin(), kErrors.end(), why.value()) != kErrors.end();
 }
 
 void make(const fs::path& folder, const std::string& prefix) {

@@ -8,6 +8,7 @@
 #include <opencv2/imgcodecs.hpp>
 
 #include "platform/system/atomic_file.h"
+#include "tests/support/failing_disk.h"
 #include "tests/support/fakes.h"
 #include "tests/support/source_testing.h"
 #include "tests/support/temp_dir.h"
@@ -245,6 +246,23 @@ TEST(SnapshotFolder, OneThatCannotBeMadeOrWrittenIsRefused) {
                [&] { check_snapshot_folder(directory / "file"); });
   expect_error(ErrorKind::kOutput, HasSubstr(": " + (directory / "no") + " does not exist"),
                [&] { check_snapshot_folder(directory / "no/pictures"); });
+}
+
+// Nothing can be made on a card that is worn out: the service starts all the same, and tells.
+TEST(SnapshotFolder, OneOnADiskThatFailsIsAWarning) {
+  const TempDir directory;
+  const CapturedLog log;
+  const bool has_filters = on_a_failing_disk([&] {
+    check_snapshot_folder(directory.path());
+    for (const auto& path : {directory.path() / "new", directory.path()}) {
+      const SnapshotFolder folder(path, "front", kMegabyte);
+    }
+  });
+  if (!has_filters) GTEST_SKIP() << "the kernel has no filters";
+  EXPECT_THAT(log.text(), HasSubstr("cannot be written into " + (directory / "new") +
+                                    " now: Input/output error"));
+  EXPECT_THAT(log.text(), HasSubstr("cannot be written into " + directory.path().string() +
+                                    " now: Input/output error"));
 }
 
 class SnapshotReporterTest : public testing::Test {
