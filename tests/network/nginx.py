@@ -44,14 +44,20 @@ def free_port():
 
 
 class Nginx:
-    """Has `target` under the path /cam/front/: "http://unix:PATH:/", or an address as "http://127.0.0.1:8090/"."""
+    """Has `target` under the path /cam/front/: "http://unix:PATH:/", or an address as "http://127.0.0.1:8090/".
 
-    def __init__(self, target):
+    `replaced`: texts of answers, and what comes in their place."""
+
+    def __init__(self, target, replaced=None):
         self.folder = tempfile.TemporaryDirectory()
         self.port = free_port()
         location, count = re.subn(r"http://unix:[^:]+:/", target, EXAMPLE.read_text())
         assert count == 1, count
         config = pathlib.Path(self.folder.name, "nginx.conf")
+        lines = [f"sub_filter '{old}' '{new}';" for old, new in (replaced or {}).items()]
+        if lines:
+            lines += ["sub_filter_types *;", "sub_filter_once off;"]
+        location = "\n    ".join([location, *lines])
         config.write_text(SERVER.format(folder=self.folder.name, port=self.port, location=location))
         self.process = subprocess.Popen([PROGRAM, "-c", config, "-e", f"{self.folder.name}/error.log"])
         self.url = f"http://127.0.0.1:{self.port}/cam/front/"

@@ -388,6 +388,22 @@ class PageTest(unittest.TestCase):
         self.browser.wait_until_shown("the state", lambda now: now["state"] == LABEL)
         self.assertEqual(self.browser.messages(), [])
 
+    def test_a_kernel_that_knows_the_voltage_alone_has_a_row_of_its_own(self):
+        """The machine of the test has no such sensor: the proxy writes what a Raspberry Pi's says."""
+        if not nginx.PROGRAM:
+            self.skipTest("no nginx: deploy/install-deps.sh --page")
+        server = self.start()
+        for bits, text, color in ((0, "no under-voltage now", ""), (1, "under-voltage now", "bad")):
+            machine = f'"throttled":{bits},"throttled_source":"rpi_volt"'
+            proxy = nginx.Nginx(server.url, {'"throttled":null,"throttled_source":null': machine})
+            self.addCleanup(proxy.close)
+            self.open(proxy)
+            shown = self.browser.wait_until_shown("the voltage", lambda now: "Power" in now["facts"])
+            row = "return [...document.querySelectorAll('#facts dt')].find((one) => one.textContent === 'Power')"
+            self.assertEqual(self.browser.run(f"{row}.nextElementSibling.textContent"), text)
+            self.assertEqual(self.browser.run(f"{row}.nextElementSibling.className"), color)
+            self.assertNotIn("Slowed down", shown["facts"])
+
     def test_a_phone_can_install_it(self):
         """From each page, and behind a proxy, under whose path the installed page begins."""
         server = self.start()
