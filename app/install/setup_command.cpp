@@ -7,6 +7,7 @@
 #include <ctime>
 #include <filesystem>
 #include <regex>
+#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -234,11 +235,35 @@ void apply(const SetupChange& change, FileChanges& disk, const SetupHost& host) 
 
 // ---- The first result
 
-// "red 99.9 %" of the line that the service logs: "1: red 99.9 %", of a watch "1 gate: red 99.9 %".
-std::string first_result(const std::string& journal) {
-  static const std::regex line(R"((?:^|\n)\d+(?: [^\n:]+)?: ([^\n]*? [\d.]+ %))");
+// The state of a line that the service logs, else its best class: "red 99.9 %" of
+// "1: red 99.9 % (5.0 ms), now red 99.9 %, was unknown", of a watch "1 gate: red 99.9 % ...". Empty
+// for other lines.
+std::string logged_result(const std::string& line) {
+  static const std::regex result(
+      R"(\d+(?: [^:]+)?: (.*? [\d.]+ %|nothing above the threshold)(.*))");
+  static const std::regex state(R"(.* \([\d.]+ ms\), (?:now|state) (.*))");
+  constexpr std::size_t kLongest = 4000;  // a regular expression takes the stack
   std::smatch found;
-  return std::regex_search(journal, found, line) ? found[1].str() : "";
+  if (line.size() > kLongest || !std::regex_match(line, found, result)) return {};
+  std::string seen = found[1];
+  const std::string rest = found[2];
+  std::smatch known;
+  if (std::regex_match(rest, known, state)) {
+    seen = known[1];
+    seen.resize(std::min(seen.find(", was "), seen.size()));
+  }
+  const bool is_class = seen.size() > 2 && seen.compare(seen.size() - 2, 2, " %") == 0;
+  return is_class ? seen : "unknown so far";
+}
+
+// The last one so far; empty: none.
+std::string newest_result(const std::string& journal) {
+  std::istringstream lines(journal);
+  std::string newest;
+  for (std::string line; std::getline(lines, line);) {
+    if (std::string result = logged_result(line); !result.empty()) newest = std::move(result);
+  }
+  return newest;
 }
 
 Error not_running(const SetupHost& host, std::int64_t since, const std::string& what) {
@@ -258,7 +283,7 @@ std::string wait_for_result(const SetupHost& host, std::int64_t since) {
   auto loaded = start;
   while (true) {
     const std::string state = host.systemctl({"is-active", kService});
-    const std::string result = first_result(host.journal(since));
+    const std::string result = newest_result(host.journal(since));
     if (!result.empty() && state == "active") {
       host.tell(" done\n");
       return result;
@@ -395,7 +420,20 @@ void undo(const SetupHost& host) {
       "What setup made is removed. What was taught and collected stays in /var/lib/lookout.\n");
 }
 
+// Pictures of cameras that were tried are for whoever answers.
+class PicturesRemoved {
+ public:
+  explicit PicturesRemoved(const SetupHost& host) : host_(host) {}
+  ~PicturesRemoved() { host_.remove_pictures(); }
+  PicturesRemoved(const PicturesRemoved&) = delete;
+  PicturesRemoved& operator=(const PicturesRemoved&) = delete;
+
+ private:
+  const SetupHost& host_;
+};
+
 void set_up_anew(const SetupOptions& options, const SetupHost& host) {
+  const PicturesRemoved at_the_end(host);
   const SetupRecord before = read_setup_record(host.root);
   const RunOptions config = present_configuration(host.root);
   SetupRun run{options, host, before, config, present_secrets(host, before), false, false, {}};

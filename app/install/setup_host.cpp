@@ -15,6 +15,7 @@
 #include <sstream>
 #include <system_error>
 #include <thread>
+#include <vector>
 
 #include "app/install/password_command.h"
 #include "app/install/service_control.h"
@@ -61,10 +62,13 @@ std::string read_visible_line() {
   return line;
 }
 
-// For the user who called sudo to look at.
-std::string save_picture(const std::string& jpeg) {
+using SavedFolders = std::vector<fs::path>;
+
+// For the user who called sudo to look at. The folder of the picture is added to `folders`.
+std::string save_picture(const std::string& jpeg, SavedFolders& folders) {
   std::string folder = (fs::temp_directory_path() / "lookout-setup-XXXXXX").string();
   if (::mkdtemp(folder.data()) == nullptr) return {};
+  folders.emplace_back(folder);
   const fs::path file = fs::path(folder) / "camera.jpg";
   AtomicFile("picture", file).save([&jpeg](const WritePart& write) { write(jpeg); });
   const char* user = std::getenv("SUDO_UID");
@@ -76,7 +80,13 @@ std::string save_picture(const std::string& jpeg) {
   return is_theirs ? file.string() : file.string() + " (sudo shows it)";
 }
 
-std::string take_setup_picture(const std::string& text, bool save) {
+void remove_folders(SavedFolders& folders) {
+  std::error_code ignored;
+  for (const fs::path& folder : folders) fs::remove_all(folder, ignored);
+  folders.clear();
+}
+
+std::string take_setup_picture(const std::string& text, bool save, SavedFolders& folders) {
   constexpr int kQuality = 90;
   SourceOptions options;
   options.wait = false;
@@ -90,8 +100,9 @@ std::string take_setup_picture(const std::string& text, bool save) {
     const cv::Mat& picture = whole_picture(frame);
     std::string result = fmt::format("{}x{}", picture.cols, picture.rows);
     if (!save) return result;
-    const std::string file = save_picture(encode_jpeg(picture, kQuality));
-    return file.empty() ? result : fmt::format("{}, saved as {}", result, file);
+    const std::string file = save_picture(encode_jpeg(picture, kQuality), folders);
+    return file.empty() ? result
+                        : fmt::format("{}, saved as {} until the end of setup", result, file);
   }
   throw Error(ErrorKind::kDeviceLost, fmt::format("{} gave no picture within {} s",
                                                   shown_source(text), kPictureLimit.count()));
@@ -237,7 +248,11 @@ SetupHost local_setup_host(const std::string& root,
   };
   host.ask_secret = standard_input().read_line;
   host.cameras = find_cameras;
-  host.take_picture = take_setup_picture;
+  const auto folders = std::make_shared<SavedFolders>();
+  host.take_picture = [folders](const std::string& source, bool save) {
+    return take_setup_picture(source, save, *folders);
+  };
+  host.remove_pictures = [folders] { remove_folders(*folders); };
   host.judge = judge_bytes;
   host.base = [] { return installed_base(); };
   host.try_broker = try_broker_with;

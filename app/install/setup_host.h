@@ -32,6 +32,7 @@ struct SetupHost {
   // Reads a picture, for at most 15 s. Returns what it is: "640x480, saved as /tmp/x.jpg". `save`:
   // for somebody to look at.
   std::function<std::string(const std::string& source, bool save)> take_picture;
+  std::function<void()> remove_pictures;  // that were saved; throws nothing
   // As judge_model(), of a file with this name and content.
   std::function<JudgedModel(const std::string& name, const std::string& bytes)> judge;
   // The installed base that classes are taught from. Nothing: there is none.

@@ -100,7 +100,7 @@ std::string camera_question(const SetupRun& run) {
     append_format(text, "  {}\n", missed);
   }
   return text +
-         "  or the address of a network camera, as rtsp://USER:PASSWORD@HOST/...\n"
+         "  or the address of a network camera, as rtsp://USER@HOST/...\n"
          "  or test://all, drawn patterns to try the rest\nCamera";
 }
 
@@ -124,27 +124,25 @@ std::string named_camera(const SetupRun& run, const std::string& answer) {
   return found[number - 1].source;
 }
 
-std::string decoded(const std::string& text) {
-  std::string result;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto hex = text.substr(i + 1, 2);
-    const bool is_escape = text[i] == '%' && hex.size() == 2 &&
-                           hex.find_first_not_of("0123456789abcdefABCDEF") == hex.npos;
-    result += is_escape ? static_cast<char>(std::stoi(hex, nullptr, 16)) : text[i];
-    if (is_escape) i += 2;
+// The user's password, of a file or typed, when the address has none. `credentials`: "user:" with
+// the password that was kept, if there is one. Returns whether there is another one now.
+bool take_camera_password(const SetupRun& run, std::string& credentials) {
+  const std::string flag = "camera-password-file";
+  const std::string file = run.given(flag);
+  const auto colon = credentials.find(':');
+  const std::string user = credentials.substr(0, colon);
+  std::string password;
+  if (!file.empty()) {
+    if (user.empty()) {
+      throw no_answer("--" + flag + " needs the user in the address, as rtsp://USER@HOST/...");
+    }
+    password = run.secret_of("--" + flag, file);
+  } else if (run.asks && !user.empty() && colon + 1 == credentials.size()) {
+    password = run.host.ask_secret(fmt::format("Password of {} (not shown): ", printable(user)));
   }
-  return result;
-}
-
-// Takes user and password out of the address: others may read the configuration.
-std::string without_credentials(const std::string& url, std::string& credentials) {
-  const auto begin = url.find("://") + 3;
-  const auto at = url.rfind('@', url.find('/', begin));
-  if (at == url.npos || at < begin) return url;
-  const std::string user = url.substr(begin, at - begin);
-  credentials = decoded(user.substr(0, user.find(':'))) + ":" +
-                (user.find(':') == user.npos ? "" : decoded(user.substr(user.find(':') + 1)));
-  return url.substr(0, begin) + url.substr(at + 1);
+  if (password.empty()) return false;
+  credentials = user + ":" + password;
+  return true;
 }
 
 // What a picture of the camera is, or why there is none. Throws Error.
@@ -171,10 +169,15 @@ std::string take_camera(SetupRun& run, const std::string& typed) {
     throw no_answer(printable(answer) + " is no camera that a service can use");
   }
   std::string source = answer;
-  const bool is_known = answer == remembered(run, "camera");
+  std::string tried = answer;
+  bool is_known = answer == remembered(run, "camera");
   if (const auto* network = std::get_if<NetworkUri>(&uri)) {
     std::string credentials = is_known ? kept_secret(run, "camera") : "";
     source = without_credentials(network->url, credentials);
+    if (take_camera_password(run, credentials)) {
+      tried = with_credentials(source, credentials);
+      is_known = is_known && credentials == kept_secret(run, "camera");
+    }
     if (!credentials.empty()) run.draft.secrets["camera"] = credentials;
     allow_host(run, host_of(source));
   }
@@ -182,7 +185,7 @@ std::string take_camera(SetupRun& run, const std::string& typed) {
     run.host.tell("  the camera stays the same\n");
   } else {
     run.host.tell(fmt::format("  a picture of {} ...\n", shown_source(answer)));
-    run.host.tell(fmt::format("  {}\n", picture_of(run, answer)));
+    run.host.tell(fmt::format("  {}\n", picture_of(run, tried)));
   }
   return source;
 }
@@ -434,7 +437,9 @@ const std::vector<SetupQuestion>& questions() {
       {"camera",
        "camera",
        {{"camera", "--camera", "SOURCE",
-         "A camera of lookout list-cameras, the address of one on the network, or test://all"}},
+         "A camera of lookout list-cameras, the address of one on the network, or test://all"},
+        {"camera-password-file", "--camera-password-file", "FILE",
+         "A file with the password of a camera rtsp://USER@HOST/..."}},
        camera_question,
        camera_proposal,
        take_camera},

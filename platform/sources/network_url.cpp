@@ -40,6 +40,18 @@ std::string escaped(const std::string& text) {
   return result;
 }
 
+std::string percent_decoded(const std::string& text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto hex = text.substr(i + 1, 2);
+    const bool is_escape = text[i] == '%' && hex.size() == 2 &&
+                           hex.find_first_not_of("0123456789abcdefABCDEF") == hex.npos;
+    result += is_escape ? static_cast<char>(std::stoi(hex, nullptr, 16)) : text[i];
+    if (is_escape) i += 2;
+  }
+  return result;
+}
+
 }  // namespace
 
 std::string shown_url(const std::string& url) {
@@ -96,6 +108,17 @@ std::string with_credentials(const std::string& url, const std::string& content)
   }
   return url.substr(0, begin) + escaped(line.substr(0, colon)) + ":" +
          escaped(line.substr(colon + 1)) + "@" + url.substr(begin);
+}
+
+std::string without_credentials(const std::string& url, std::string& credentials) {
+  const auto begin = url.find("://") + 3;
+  const auto at = url.rfind('@', url.find('/', begin));
+  if (at == url.npos || at < begin) return url;
+  const std::string user = url.substr(begin, at - begin);
+  credentials =
+      percent_decoded(user.substr(0, user.find(':'))) + ":" +
+      (user.find(':') == user.npos ? "" : percent_decoded(user.substr(user.find(':') + 1)));
+  return url.substr(0, begin) + url.substr(at + 1);
 }
 
 }  // namespace lookout

@@ -20,4 +20,8 @@ std::string hide_secrets(const std::string& line);
 // shows them.
 std::string with_credentials(const std::string& url, const std::string& content);
 
+// The address without user name and password. When it has them, they are put into `credentials`, as
+// USER:PASSWORD and not escaped; else `credentials` stay.
+std::string without_credentials(const std::string& url, std::string& credentials);
+
 }  // namespace lookout

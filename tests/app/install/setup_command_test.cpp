@@ -49,6 +49,7 @@ class SetupTest : public testing::Test {
       if (source == "/dev/video9") throw Error(ErrorKind::kNoInput, "/dev/video9 is not there");
       return std::string("640x480");
     };
+    host_.remove_pictures = [this] { ++pictures_removed_; };
     host_.judge = [](const std::string&, const std::string& bytes) {
       if (bytes == "damaged") throw Error(ErrorKind::kBadData, "it is damaged");
       return JudgedModel{"garage", {"open", "closed"}, false};
@@ -137,6 +138,7 @@ class SetupTest : public testing::Test {
   std::string refused_;  // a word of a command of systemctl
   std::vector<std::string> commands_;
   std::vector<std::string> pictures_;
+  int pictures_removed_ = 0;
   std::vector<std::string> brokers_;
   std::deque<std::string> lines_;
   std::string forgotten_;
@@ -386,6 +388,38 @@ TEST_F(SetupTest, CredentialsOfACameraAreASecret) {
   EXPECT_THAT(told_, HasSubstr("Nothing was changed"));
 }
 
+TEST_F(SetupTest, ThePasswordOfACameraMayComeFromAFile) {
+  const std::string file = root_.write("camera.password", "p@ss/word\n");
+  yes({{"camera", "rtsp://me@camera.home/live"}, {"camera-password-file", file}});
+  EXPECT_THAT(content(kSetupConfig), HasSubstr("source = \"rtsp://camera.home/live\""));
+  EXPECT_EQ(content("/etc/lookout/credentials/camera"), "me:p@ss/word\n");
+  ASSERT_FALSE(pictures_.empty());
+  EXPECT_EQ(pictures_.back(), "rtsp://me:p%40ss%2Fword@camera.home/live");
+  EXPECT_THAT(told_, Not(HasSubstr("word")));
+  root_.write("camera.password", "another\n");
+  yes({{"camera-password-file", file}});
+  EXPECT_EQ(content("/etc/lookout/credentials/camera"), "me:another\n");
+  EXPECT_EQ(pictures_.back(), "rtsp://me:another@camera.home/live");
+  expect_error(ErrorKind::kUsage, HasSubstr("--camera-password-file needs the user"), [&] {
+    yes({{"camera", "rtsp://other.home/live"}, {"camera-password-file", file}});
+  });
+}
+
+TEST_F(SetupTest, OnATerminalThePasswordOfACameraIsAskedForAndNotShown) {
+  typed({"rtsp://me@camera.home/live", "typed", "", "", "none", "board", "", "none", ""});
+  EXPECT_EQ(content("/etc/lookout/credentials/camera"), "me:typed\n");
+  EXPECT_EQ(pictures_.back(), "rtsp://me:typed@camera.home/live");
+}
+
+TEST_F(SetupTest, PicturesOfATryAreRemovedAtTheEnd) {
+  yes();
+  EXPECT_EQ(pictures_removed_, 1);
+  expect_error(ErrorKind::kNoInput, HasSubstr("not there"), [&] {
+    yes({{"camera", "/dev/video9"}});
+  });
+  EXPECT_EQ(pictures_removed_, 2);
+}
+
 TEST_F(SetupTest, TheMessageToThePhoneIsASecretFile) {
   const std::string file = root_.write("url", "https://ntfy.sh/topic\n");
   yes({{"webhook-file", file}});
@@ -404,6 +438,23 @@ TEST_F(SetupTest, AResultOfAWatchIsAResult) {
   journal_ = "lookout 0.2.0\n12 the-gate: open 97.0 %\n";
   yes();
   EXPECT_THAT(told_, HasSubstr("It sees: open 97.0 %"));
+}
+
+TEST_F(SetupTest, TheStateIsToldAndNotTheBestClassOfAFrame) {
+  const std::map<std::string, std::string> seen{
+      {"1: red 31.0 % (5.1 ms), now unknown", "unknown so far"},
+      {"1: nothing above the threshold (5.1 ms), now unknown", "unknown so far"},
+      {"1: nothing above the threshold (5.1 ms)", "unknown so far"},
+      {"7 gate: red 31.0 %, blue 20.0 % (5.1 ms), state none yet", "unknown so far"},
+      {"7: red 99.0 % (5.1 ms), now red 97.5 %, was unknown", "red 97.5 %"},
+      {"1: red 31.0 % (5.1 ms), now unknown\n9: red 99.0 % (5.1 ms), now red 97.5 %",
+       "red 97.5 %"}};
+  for (const auto& [line, told] : seen) {
+    journal_ = "lookout 0.2.0\n" + line + "\n";
+    yes();
+    EXPECT_THAT(told_, HasSubstr("It sees: " + told + "\n")) << line;
+    undo();
+  }
 }
 
 TEST_F(SetupTest, ACameraThatTheServiceHasIsTaken) {
