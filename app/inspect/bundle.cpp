@@ -24,11 +24,16 @@
 #include "app/inspect/masking.h"
 #include "app/inspect/service_metrics.h"
 #include "app/options/config_file.h"
+#include "app/options/resolved_run.h"
 #include "app/options/watches.h"
 #include "pipeline/core/append_format.h"
 #include "pipeline/core/error.h"
+#include "pipeline/core/printable.h"
+#include "platform/http/metrics_key.h"
 #include "platform/system/atomic_file.h"
 #include "platform/system/child_process.h"
+#include "platform/system/input_file.h"
+#include "platform/system/password.h"
 #include "platform/system/paths_in.h"
 #include "platform/system/process.h"
 #include "platform/system/results_output.h"
@@ -192,10 +197,24 @@ std::string address_of_service(const HttpOptions& options, const std::string& un
   return address.rfind('/', 0) == 0 ? "unix:" + address : address;
 }
 
-std::string metrics_text(const HttpOptions& options, const std::string& unit,
+// What the server lets its owner in by. Empty: nothing, or nothing that this user may read.
+std::string bearer_of_service(const RunOptions& options) {
+  try {
+    if (!options.http.token_file.empty()) {
+      return first_line(read_secret("http.token-file", options.http.token_file));
+    }
+    const std::string hash = read_password_hash(password_file(options));
+    return hash.empty() ? "" : metrics_key(hash);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+std::string metrics_text(const RunOptions& options, const std::string& unit,
                          const std::vector<ServiceState>& services) {
-  const std::string address = address_of_service(options, unit, services);
-  return address.empty() ? "no server of the service runs\n" : metrics_at(address);
+  const std::string address = address_of_service(options.http, unit, services);
+  if (address.empty()) return "no server of the service runs\n";
+  return metrics_at(address, bearer_of_service(options));
 }
 
 std::string trace_text(const std::string& file) {
@@ -209,8 +228,8 @@ std::string trace_text(const std::string& file) {
 std::string read_me(const std::vector<BundleEntry>& entries) {
   std::string text =
       "What `lookout doctor --bundle` found on one machine. Passwords, tokens, addresses beyond "
-      "their\nhosts and arguments of commands are masked as ***; files with secrets were not "
-      "read.\n\n";
+      "their\nhosts and arguments of commands are masked as ***; files with secrets are not in "
+      "it.\n\n";
   for (const BundleEntry& entry : entries) {
     append_format(text, "{:>9}  {}\n", entry.content.size(), entry.name);
   }
@@ -282,7 +301,7 @@ std::vector<BundleEntry> collect_bundle(const RunOptions& options,
   add("cameras.txt", [&] { return list_cameras({options}); });
   add("journal.txt", [&] { return journal_text(unit); });
   add("kernel.txt", kernel_text);
-  add("metrics.txt", [&] { return metrics_text(options.http, unit, diagnosis.services); });
+  add("metrics.txt", [&] { return metrics_text(options, unit, diagnosis.services); });
   if (const std::string& trace = options.profile.trace; !trace.empty()) {
     add("trace.json", [&] { return trace_text(trace); });
   }

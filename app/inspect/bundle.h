@@ -19,9 +19,9 @@ struct BundleEntry {
 };
 
 // The entries about this machine, its configuration and its service, without what is secret in
-// them: see Masking. Files that hold secrets are named and not read. What cannot be told is an
-// entry that says why. Asks systemd, dpkg, the cameras and the service's own server, each for a few
-// seconds at most. `given`: the texts that were set, by the settings' names.
+// them: see Masking. Files that hold secrets are named, and nothing of them is in it. What cannot
+// be told is an entry that says why. Asks systemd, dpkg, the cameras and the service's own server,
+// each for a few seconds at most. `given`: the texts that were set, by the settings' names.
 std::vector<BundleEntry> collect_bundle(const RunOptions& options,
                                         const std::map<std::string, std::string>& given,
                                         const Diagnosis& diagnosis);

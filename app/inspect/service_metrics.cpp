@@ -72,14 +72,15 @@ socklen_t size_of(const AnyAddress& address) {
   return address.any.sa_family == AF_INET6 ? sizeof address.v6 : sizeof address.v4;
 }
 
-std::string answer_at(const std::string& text) {
+std::string answer_at(const std::string& text, const std::string& bearer) {
   constexpr std::size_t kMost = 4 << 20;
-  constexpr std::string_view kRequest =
-      "GET /metrics HTTP/1.0\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+  std::string request = "GET /metrics HTTP/1.0\r\nHost: localhost\r\nConnection: close\r\n";
+  if (!bearer.empty()) request += "Authorization: Bearer " + bearer + "\r\n";
+  request += "\r\n";
   const AnyAddress address = socket_address(parse_http_address(text));
   const ClientSocket client(address.any.sa_family);
   if (connect(client.fd(), &address.any, size_of(address)) != 0) fail_to_ask(text);
-  if (send(client.fd(), kRequest.data(), kRequest.size(), MSG_NOSIGNAL) < 0) fail_to_ask(text);
+  if (send(client.fd(), request.data(), request.size(), MSG_NOSIGNAL) < 0) fail_to_ask(text);
   std::string answer;
   std::array<char, 4096> part{};
   for (;;) {
@@ -92,8 +93,8 @@ std::string answer_at(const std::string& text) {
 
 }  // namespace
 
-std::string metrics_at(const std::string& address) {
-  const std::string answer = answer_at(address);
+std::string metrics_at(const std::string& address, const std::string& bearer) {
+  const std::string answer = answer_at(address, bearer);
   const std::string status = answer.substr(0, answer.find_first_of("\r\n"));
   const auto body = answer.find("\r\n\r\n");
   if (body == std::string::npos || status.find(" 200 ") == std::string::npos) {

@@ -5,9 +5,9 @@
 
 namespace lookout {
 
-// What the server at the address answers to GET /metrics, without a token: the body of 200, else a
-// sentence. `address`: as parse_http_address(), a loopback one. Takes five seconds at most. Throws
-// Error when there is no answer.
-std::string metrics_at(const std::string& address);
+// What the server at the address answers to GET /metrics: the body of 200, else a sentence.
+// `address`: as parse_http_address(), one of this machine. `bearer`: a token or metrics_key();
+// empty: none. Takes five seconds at most. Throws Error when there is no answer.
+std::string metrics_at(const std::string& address, const std::string& bearer);
 
 }  // namespace lookout

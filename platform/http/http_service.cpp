@@ -262,6 +262,7 @@ std::optional<HttpResponse> HttpService::guest_refusal(const HttpRequest& reques
   const bool has_data_behind_it = path == "/" || path == "/predict";
   const bool is_page = reads(request.method) && find_page(path) != nullptr;
   if (is_page && !has_data_behind_it) return std::nullopt;
+  if (path == kMetrics && login_->has_metrics_key(request)) return std::nullopt;
   auto refused = login_->read_refusal(request);
   if (!refused || !is_page) return refused;
   HttpResponse to_login = http_text("text/plain", "log in first\n");

@@ -10,6 +10,7 @@
 #include "pipeline/core/json_text.h"
 #include "pipeline/core/log.h"
 #include "pipeline/core/lower_case.h"
+#include "platform/http/metrics_key.h"
 #include "platform/system/password.h"
 
 namespace lookout {
@@ -67,6 +68,13 @@ bool is_password_as_typed(std::string password, const std::string& hash) {
   return is_password(password, hash);
 }
 
+// Empty: it sends none.
+std::string bearer_of(const HttpRequest& request) {
+  constexpr std::string_view kBearer = "bearer ";
+  const std::string scheme = lower_case(request.authorization.substr(0, kBearer.size()));
+  return scheme == kBearer ? request.authorization.substr(kBearer.size()) : "";
+}
+
 }  // namespace
 
 LoginService::LoginService(HttpAccess access, LoginOptions options, bool teaches)
@@ -104,9 +112,7 @@ std::string LoginService::cookie_name() const {
 // The id of an open session.
 std::optional<std::string> LoginService::session_of(const HttpRequest& request) {
   std::vector<std::string> ids = cookies_named(request.cookie, cookie_name());
-  constexpr std::string_view kBearer = "bearer ";
-  const std::string scheme = lower_case(request.authorization.substr(0, kBearer.size()));
-  if (scheme == kBearer) ids.push_back(request.authorization.substr(kBearer.size()));
+  if (const std::string bearer = bearer_of(request); !bearer.empty()) ids.push_back(bearer);
   if (ids.empty()) return std::nullopt;
   const std::string hash = password_hash();
   const auto now = std::chrono::system_clock::now();
@@ -118,6 +124,13 @@ std::optional<std::string> LoginService::session_of(const HttpRequest& request) 
 }
 
 bool LoginService::is_owner(const HttpRequest& request) { return session_of(request).has_value(); }
+
+bool LoginService::has_metrics_key(const HttpRequest& request) {
+  const std::string given = bearer_of(request);
+  if (given.empty()) return false;
+  const std::string hash = password_hash();
+  return !hash.empty() && are_secrets_equal(metrics_key(hash), given);
+}
 
 std::optional<HttpResponse> LoginService::write_refusal(const HttpRequest& request) {
   if (auto refused = lookout::write_refusal(access_, request)) return refused;

@@ -50,6 +50,8 @@ class LoginService {
   std::optional<HttpResponse> read_refusal(const HttpRequest& request);
   // Whether an owner sends it, by cookie or bearer.
   bool is_owner(const HttpRequest& request);
+  // Whether it is sent with metrics_key(), by who may read the password's file.
+  bool has_metrics_key(const HttpRequest& request);
   // Whether anybody can log in.
   bool has_password() { return !password_hash().empty(); }
 

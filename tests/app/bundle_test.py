@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """lookout doctor --bundle: what is in the file, and that no secret is. LOOKOUT_PROGRAM: the program."""
 
+import hashlib
 import io
 import os
 import pathlib
@@ -145,23 +146,48 @@ on-change = "notify --to watchsecret12"
         self.assertEqual(list(self.entries(done.stdout)), ENTRIES)
         self.assertIn(b"look at it before you send it", done.stderr)
 
-    def test_the_trace_and_the_figures_of_a_service_are_in_it(self):
-        trace = self.write("trace.json", '{"traceEvents":[]}')
+    def with_server(self, config, allowed):
+        """The entries of a configuration, which has `address` for a server that lets in who is `allowed`."""
+        requests = []
         with socket.create_server(("127.0.0.1", 0)) as server:
             def answer():
                 client, _ = server.accept()
                 with client:
-                    client.recv(4096)
-                    client.sendall(b"HTTP/1.0 200 OK\r\n\r\nlookout_camera_up 1\n")
+                    requests.append(client.recv(4096).decode())
+                    status = "200 OK" if allowed in requests[0] else "401 Unauthorized"
+                    client.sendall(f"HTTP/1.0 {status}\r\n\r\nlookout_camera_up 1\n".encode())
 
-            threading.Thread(target=answer, daemon=True).start()
-            port = server.getsockname()[1]
-            _, entries = self.bundle(
-                f'[camera]\nsource = "test://all"\n[profile]\ntrace = "{trace}"\n'
-                f'[http]\naddress = "127.0.0.1:{port}"\n'
-            )
+            thread = threading.Thread(target=answer, daemon=True)
+            thread.start()
+            address = f'address = "127.0.0.1:{server.getsockname()[1]}"'
+            _, entries = self.bundle(config.replace("address", address))
+            thread.join()
+        return entries
+
+    def test_the_trace_and_the_figures_of_a_service_are_in_it(self):
+        trace = self.write("trace.json", '{"traceEvents":[]}')
+        entries = self.with_server(
+            f'[camera]\nsource = "test://all"\n[profile]\ntrace = "{trace}"\n[http]\naddress\n', ""
+        )
         self.assertEqual(entries["metrics.txt"], "lookout_camera_up 1\n")
         self.assertEqual(entries["trace.json"], '{"traceEvents":[]}')
+
+    def test_a_server_that_lets_in_nobody_lets_in_its_owner(self):
+        token = self.write("token", "token-of-service\n")
+        password_hash = "$y$j9T$salt$hash"
+        password = self.write("password", password_hash + "\n")
+        for file in (token, password):
+            file.chmod(0o600)
+        key = hashlib.sha256(f"lookout metrics\n{password_hash}".encode()).hexdigest()
+        for setting, bearer in (
+            (f'token-file = "{token}"', "token-of-service"),
+            (f'password-file = "{password}"', key),
+        ):
+            config = f'[camera]\nsource = "test://all"\n[http]\naddress\n{setting}\n'
+            entries = self.with_server(config, f"\r\nAuthorization: Bearer {bearer}\r\n")
+            self.assertEqual(entries["metrics.txt"], "lookout_camera_up 1\n")
+            for name, text in entries.items():
+                self.assertNotIn(bearer, text, name)
 
 
 if __name__ == "__main__":

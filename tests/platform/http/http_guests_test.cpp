@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "platform/http/metrics_key.h"
+#include "platform/system/password.h"
 #include "tests/platform/http/teach_testing.h"
 
 namespace lookout {
@@ -93,6 +95,19 @@ TEST_F(GuestsTest, WhoLogsOutSeesNoMoreOfWhatIsOpen) {
   EXPECT_FALSE(viewer.is_open());
   std::uint64_t sequence = 1;
   while (listener.is_open()) run_->report(50, ++sequence, /*changed=*/true);
+}
+
+TEST_F(GuestsTest, WhoMayReadThePasswordsFileSeesTheMetricsAlone) {
+  start(guarded());
+  const std::string hash = read_password_hash(teach_options().login->password);
+  const std::string key = "Authorization: Bearer " + metrics_key(hash) + "\r\n";
+  EXPECT_EQ(status("/metrics", key), 200);
+  for (const std::string& path : kData) {
+    if (path == "/metrics") continue;
+    EXPECT_EQ(status(path, key), 401) << path;
+  }
+  EXPECT_EQ(status("/metrics", "Authorization: Bearer " + metrics_key("") + "\r\n"), 401);
+  EXPECT_EQ(status("/metrics", "Authorization: Bearer " + metrics_key(hash + "x") + "\r\n"), 401);
 }
 
 TEST_F(GuestsTest, AsksForNoMoreThanTheTokenWhereThereIsOne) {
