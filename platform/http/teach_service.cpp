@@ -343,6 +343,7 @@ HttpResponse TeachService::add_watch(const Asked& asked) {
   const TaughtWatch watch = parse_new_watch(asked.body);
   check_not_fixed(watch.name, asked);
   teaching_->with_library([&](TeachLibrary& library) { library.add_watch(watch); });
+  if (trainer_) trainer_->begin(watch.name);
   return watch_answer(watch.name, 201);
 }
 
@@ -370,6 +371,7 @@ HttpResponse TeachService::remove_watch(const Asked& asked) {
 HttpResponse TeachService::restore_watch(const Asked& asked) {
   check_not_fixed(asked.name, asked);
   teaching_->with_library([&](TeachLibrary& library) { library.restore_watch(asked.name); });
+  if (trainer_) trainer_->restore(asked.name);
   return watch_answer(asked.name);
 }
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 #include "pipeline/core/error.h"
 #include "pipeline/core/json_text.h"
@@ -103,6 +104,7 @@ struct TaughtModelStore::Choice {
 
   std::optional<Model> used;
   std::optional<Model> previous;
+  std::optional<Model> retired;  // was used until the watch was removed
 
   static fs::path file_in(const fs::path& folder) { return folder / "current"; }
 
@@ -116,7 +118,8 @@ struct TaughtModelStore::Choice {
     };
     try {
       const json choice = parse_json(content_of(file_in(folder)).value_or(""));
-      return Choice{model_of(choice.at("used")), model_of(choice.at("previous"))};
+      return Choice{model_of(choice.at("used")), model_of(choice.at("previous")),
+                    model_of(choice.value("retired", json()))};
     } catch (const json::exception&) {
       return std::nullopt;
     }
@@ -126,7 +129,9 @@ struct TaughtModelStore::Choice {
     const auto to_json = [](const std::optional<Model>& model) {
       return model ? json{{"number", model->number}, {"sha256", model->sha256}} : json();
     };
-    save(file_in(folder), to_text(json{{"used", to_json(used)}, {"previous", to_json(previous)}}));
+    save(file_in(folder), to_text(json{{"used", to_json(used)},
+                                       {"previous", to_json(previous)},
+                                       {"retired", to_json(retired)}}));
   }
 
   static fs::path head_in(const fs::path& folder, const Model& model) {
@@ -142,6 +147,12 @@ fs::path TaughtModelStore::folder_of(const std::string& watch) const {
     throw TeachError(TeachProblem::kNoWatch, "there is no such watch");
   }
   return folder_ / watch;
+}
+
+void TaughtModelStore::begin(const std::string& watch) const {
+  std::error_code refused;
+  fs::remove_all(folder_of(watch), refused);
+  if (refused) refuse_writing(refused);
 }
 
 fs::path TaughtModelStore::next_head(const std::string& watch) const {
@@ -178,7 +189,7 @@ void TaughtModelStore::remove_old(const fs::path& folder) const {
   }
   const auto choice = Choice::read(folder);
   if (!choice) return;
-  for (const auto& model : {choice->used, choice->previous}) {
+  for (const auto& model : {choice->used, choice->previous, choice->retired}) {
     if (model) stay.push_back(model->number);
   }
   for (const char* suffix : {kReportSuffix, kHeadSuffix}) {
@@ -236,6 +247,7 @@ void TaughtModelStore::use(const std::string& watch, const std::string& sha256_o
     if (choice.used && choice.used->sha256 == sha256_of_head) return;
     if (choice.used) choice.previous = choice.used;
     choice.used = model;
+    choice.retired.reset();
     if (choice.previous && choice.previous->sha256 == sha256_of_head) choice.previous.reset();
     choice.write(folder);
     return;
@@ -247,9 +259,17 @@ void TaughtModelStore::retire(const std::string& watch) const {
   const fs::path folder = folder_of(watch);
   const auto choice = Choice::read(folder);
   if (choice && !choice->used) return;
-  Choice next;
-  if (choice) next.previous = choice->used;
+  Choice next = choice.value_or(Choice());
+  next.retired = std::exchange(next.used, std::nullopt);
   next.write(folder);
+}
+
+void TaughtModelStore::restore(const std::string& watch) const {
+  const fs::path folder = folder_of(watch);
+  auto choice = Choice::read(folder);
+  if (!choice || choice->used || !choice->retired) return;
+  choice->used = std::exchange(choice->retired, std::nullopt);
+  choice->write(folder);
 }
 
 std::vector<TaughtRun> TaughtModelStore::in_use() const {

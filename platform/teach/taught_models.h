@@ -40,6 +40,8 @@ class TaughtModelStore {
   // `folder`: it may be missing until a model is kept.
   explicit TaughtModelStore(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
+  // Removes the models of a former watch of that name: a new one has none.
+  void begin(const std::string& watch) const;
   // Where the next model of a watch is to be written, NUMBER.head. Makes the folders.
   std::filesystem::path next_head(const std::string& watch) const;
   // Keeps the model that was written there, and removes old ones.
@@ -52,8 +54,10 @@ class TaughtModelStore {
 
   // kNoModel: there is none of that SHA-256; kDamagedModel: it cannot be used.
   void use(const std::string& watch, const std::string& sha256) const;
-  // None is in use any more; the one that was is the one before.
+  // None is in use any more.
   void retire(const std::string& watch) const;
+  // The one that was in use before retire() is in use again, if there was one.
+  void restore(const std::string& watch) const;
 
   // Removes the models of other watches, unless one is in use: a library that was lost does not end
   // what it taught.

@@ -173,10 +173,23 @@ void TaughtTrainer::use(const std::string& watch, const std::string& sha256) {
   options_.reload();
 }
 
+void TaughtTrainer::begin(const std::string& watch) {
+  const MutexLock lock(store_mutex_);
+  store_.begin(watch);
+}
+
 void TaughtTrainer::retire(const std::string& watch) {
   {
     const MutexLock lock(store_mutex_);
     store_.retire(watch);
+  }
+  options_.reload();
+}
+
+void TaughtTrainer::restore(const std::string& watch) {
+  {
+    const MutexLock lock(store_mutex_);
+    store_.restore(watch);
   }
   options_.reload();
 }

@@ -85,8 +85,12 @@ class TeachTrainer {
   virtual TaughtModels models(const std::string& watch) = 0;
   // The run takes the model between two frames. kNoModel: there is none of that SHA-256.
   virtual void use(const std::string& watch, const std::string& sha256) = 0;
-  // The run no longer has this watch; its models stay until keep_only().
+  // The watch is new: models of a former one of its name are not its own, and go.
+  virtual void begin(const std::string& watch) = 0;
+  // The run no longer has this watch; its models stay until keep_only(), or begin().
   virtual void retire(const std::string& watch) = 0;
+  // Undoes retire(): the run has the watch again, if it had it.
+  virtual void restore(const std::string& watch) = 0;
 
   // Removes what is kept of other pictures and watches, but no model in use. May take long.
   virtual void keep_only(const TeachLibrary::Contents& contents) = 0;

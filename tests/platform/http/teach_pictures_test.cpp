@@ -230,8 +230,21 @@ TEST_F(TeachServiceTest, AWatchThatIsRemovedIsNotTrainedAnyMore) {
   teach("half open", 5);
   told(202, "POST", "/api/1/teach/watches/gate/job");
   told(204, "DELETE", "/api/1/teach/watches/gate");
-  EXPECT_EQ(trainer->retired(), "gate");
+  EXPECT_EQ(trainer->notes().back(), "retire gate");
   EXPECT_EQ(told(200, "GET", "/api/1/teach")["job"]["state"], "cancelled");
+}
+
+TEST_F(TeachServiceTest, ModelsLeaveAndComeBackWithTheirWatch) {
+  const auto trainer = std::make_shared<FakeTrainer>();
+  start(teach_options(trainer));
+  add_gate();
+  const std::string gate = "/api/1/teach/watches/gate";
+  told(204, "DELETE", gate);
+  told(200, "POST", gate + "/restore");
+  EXPECT_EQ(refused("POST", gate + "/restore"), "404 no_such_watch");
+  EXPECT_EQ(refused("POST", "/api/1/teach/watches", kGate), "409 watch_exists");
+  EXPECT_THAT(trainer->notes(),
+              testing::ElementsAre("begin gate", "retire gate", "restore gate"));
 }
 
 }  // namespace

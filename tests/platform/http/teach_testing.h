@@ -100,21 +100,25 @@ class FakeTrainer : public TeachTrainer {
     used_ = sha256;
   }
   void keep_only(const TeachLibrary::Contents& /*contents*/) override {}
-  void retire(const std::string& watch) override {
-    const MutexLock lock(mutex_);
-    retired_ = watch;
-  }
+  void begin(const std::string& watch) override { note("begin " + watch); }
+  void retire(const std::string& watch) override { note("retire " + watch); }
+  void restore(const std::string& watch) override { note("restore " + watch); }
 
   std::size_t files() const {
     const MutexLock lock(mutex_);
     return files_;
   }
-  std::string retired() const {
+  // What became of watches, in order.
+  std::vector<std::string> notes() const {
     const MutexLock lock(mutex_);
-    return retired_;
+    return notes_;
   }
 
  private:
+  void note(const std::string& what) {
+    const MutexLock lock(mutex_);
+    notes_.push_back(what);
+  }
   static TaughtModel model(const std::string& sha256) {
     TaughtModel model;
     model.sha256 = sha256;
@@ -131,7 +135,7 @@ class FakeTrainer : public TeachTrainer {
   std::optional<TeachJob> job_ GUARDED_BY(mutex_);
   std::size_t files_ GUARDED_BY(mutex_) = 0;
   std::string used_ GUARDED_BY(mutex_);
-  std::string retired_ GUARDED_BY(mutex_);
+  std::vector<std::string> notes_ GUARDED_BY(mutex_);
 };
 
 // A server with an owner, and a library whose clocks are the test's.

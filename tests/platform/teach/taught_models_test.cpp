@@ -84,9 +84,46 @@ TEST_F(TaughtModelsOnDisk, TheRunGetsWhatIsInUse) {
   EXPECT_EQ(runs[0].roi, cv::Rect2d(0.25, 0.5, 0.5, 0.25));
   EXPECT_EQ(runs[0].problem, "");
   EXPECT_EQ(sha256(read_file(runs[0].head)), used());
+}
+
+TEST_F(TaughtModelsOnDisk, AWatchThatComesBackUsesWhatItUsed) {
+  const std::string first = train();
+  const std::string second = train();
+  store_.use("gate", first);
+  store_.use("gate", second);
+  store_.retire("gate");
   store_.retire("gate");
   EXPECT_THAT(store_.in_use(), IsEmpty());
-  EXPECT_NE(previous(), "") << "it can be put back";
+  for (std::size_t i = 0; i < TaughtModelStore::kKept; ++i) train();
+  store_.restore("gate");
+  store_.restore("gate");
+  EXPECT_EQ(used(), second);
+  EXPECT_EQ(previous(), first);
+  EXPECT_EQ(store_.in_use()[0].problem, "");
+  store_.restore("lamp");
+  EXPECT_THAT(store_.in_use(), SizeIs(1)) << "it used none";
+}
+
+TEST_F(TaughtModelsOnDisk, ANewWatchHasNoModelOfAFormerOne) {
+  store_.use("gate", train());
+  store_.use("lamp", train("lamp"));
+  store_.retire("gate");
+  store_.begin("gate");
+  const TaughtModels models = store_.models("gate");
+  EXPECT_FALSE(models.used || models.previous || models.trained);
+  store_.restore("gate");
+  EXPECT_EQ(used(), "");
+  store_.begin("yard");
+  EXPECT_THAT(store_.in_use(), SizeIs(1)) << "others keep theirs";
+}
+
+// As it was written before retire() kept what was in use.
+TEST_F(TaughtModelsOnDisk, AnOlderChoiceIsRead) {
+  const std::string sha256 = train();
+  store_.use("gate", sha256);
+  std::ofstream(folder_.path() / "models/gate/current")
+      << R"({"used":{"number":1,"sha256":")" << sha256 << R"("},"previous":null})";
+  EXPECT_EQ(used(), sha256);
 }
 
 TEST_F(TaughtModelsOnDisk, ADamagedOneIsTold) {
