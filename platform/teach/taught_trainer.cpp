@@ -132,8 +132,8 @@ TeachFailure TaughtTrainer::result_of(const TrainingOrder& order) {
   std::string line;
   std::optional<TaughtReport> report;
   using Wait = TeachChild::Wait;
-  Wait wait = child.read(line, wake_);
-  for (; wait == Wait::kLine; wait = child.read(line, wake_)) {
+  Wait wait = child.read(line, wake_, options_.patience);
+  for (; wait == Wait::kLine; wait = child.read(line, wake_, options_.patience)) {
     auto news = parse_news(line);
     if (!news) continue;
     if (!news->failure.empty()) return news->failure;
@@ -141,6 +141,7 @@ TeachFailure TaughtTrainer::result_of(const TrainingOrder& order) {
     note(*news);
   }
   if (wait == Wait::kCancelled) return {};
+  if (wait == Wait::kLate) return {TeachProblem::kNoAnswer, "the training tells nothing any more"};
   const std::string end = child.end();
   if (!report) return {TeachProblem::kEnded, "the training ended with " + printable(end)};
   const MutexLock lock(store_mutex_);

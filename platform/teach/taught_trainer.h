@@ -1,6 +1,7 @@
 // Trains what is taught in a process of its own, and keeps the models that come of it.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -23,6 +24,9 @@ struct TaughtTrainerOptions {
   std::string base;                            // as TrainingOrder::base
   std::function<void()> reload;                // has the run read its watches again; any thread
   std::vector<std::string> preview_command{};  // as TaughtPreviewer's
+  // A process that tells nothing for so long hangs, and is ended. It tells each hundredth of its
+  // work; to start the engine of a base takes longest.
+  std::chrono::milliseconds patience = std::chrono::minutes(10);
 };
 
 // The process is one of low priority with limits (`lookout train-taught`). It ends with this, and

@@ -37,9 +37,12 @@ std::vector<TaughtPicture> pictures_of_lamp(int of_each) {
 class TrainerWithShell : public testing::Test {
  protected:
   // The process runs this.
-  TaughtTrainer& with(const std::string& script) {
-    trainer_ = std::make_unique<TaughtTrainer>(TaughtTrainerOptions{
-        folder_.path(), {"/bin/sh", "-c", script}, "", [this] { ++reloads_; }});
+  TaughtTrainer& with(const std::string& script,
+                      std::chrono::milliseconds patience = TaughtTrainerOptions().patience) {
+    TaughtTrainerOptions options{
+        folder_.path(), {"/bin/sh", "-c", script}, "", [this] { ++reloads_; }};
+    options.patience = patience;
+    trainer_ = std::make_unique<TaughtTrainer>(std::move(options));
     return *trainer_;
   }
   void start(int of_each = 5) {
@@ -123,6 +126,16 @@ TEST_F(TrainerWithShell, WhatGoesWrongIsASentence) {
   EXPECT_THAT(end().failure.sentence,
               AnyOf(HasSubstr("No such file"), HasSubstr("exit status 127")));
   EXPECT_FALSE(trainer_->models("lamp").trained);
+}
+
+TEST_F(TrainerWithShell, OneThatTellsNothingAnyMoreIsEnded) {
+  with(R"(echo '{"done":0.5,"step":"folds"}'; exec sleep 1000)", std::chrono::milliseconds(50));
+  start();
+  const TeachJob job = end();
+  EXPECT_EQ(job.state, State::kFailed);
+  EXPECT_EQ(job.failure.code, "no_answer");
+  start();  // the next one may begin
+  EXPECT_EQ(end().state, State::kFailed);
 }
 
 TEST_F(TrainerWithShell, TooFewPicturesAreRefused) {
