@@ -47,13 +47,13 @@ void TaughtTrainer::start(const TaughtWatch& watch, const std::vector<TaughtPict
                      std::to_string(kLeastPictures));
   }
   TrainingOrder order = order_of(watch, pictures, file);
+  if (thread_.joinable()) thread_.join();  // it was cancelled, or has ended
   {
     const MutexLock lock(store_mutex_);
     order.output = store_.next_head(watch.name);
     order.in_use = store_.used_head(watch.name);
   }
   order.name = name_of_model(watch.name, order.output);
-  if (thread_.joinable()) thread_.join();  // it was cancelled, or has ended
   {
     const MutexLock lock(mutex_);
     job_ = TeachJob{watch.name, TeachJob::State::kRunning, 0, "pictures"};
@@ -98,7 +98,7 @@ std::optional<TeachLook> TaughtTrainer::newest_look(const std::string& watch) {
 
 void TaughtTrainer::cancel() {
   const MutexLock lock(mutex_);
-  if (!is_running()) return;
+  if (!is_running() || keeps_) return;
   job_->state = TeachJob::State::kCancelled;
   wake_.wake();
 }
@@ -115,7 +115,12 @@ void TaughtTrainer::train(const TrainingOrder& order) {
     failure = {TeachProblem::kFailed, error.what()};
   }
   const MutexLock lock(mutex_);
-  if (!is_running()) return;
+  keeps_ = false;
+  if (!is_running()) {
+    std::error_code missing;
+    std::filesystem::remove(order.output, missing);
+    return;
+  }
   job_->state = failure.empty() ? TeachJob::State::kDone : TeachJob::State::kFailed;
   if (failure.empty()) {
     job_->done = 1;
@@ -144,9 +149,18 @@ TeachFailure TaughtTrainer::result_of(const TrainingOrder& order) {
   if (wait == Wait::kLate) return {TeachProblem::kNoAnswer, "the training tells nothing any more"};
   const std::string end = child.end();
   if (!report) return {TeachProblem::kEnded, "the training ended with " + printable(end)};
-  const MutexLock lock(store_mutex_);
-  store_.keep(order.watch.name, order.output, *report);
+  keep(order, *report);
   return {};
+}
+
+void TaughtTrainer::keep(const TrainingOrder& order, const TaughtReport& report) {
+  {
+    const MutexLock lock(mutex_);
+    keeps_ = is_running();
+    if (!keeps_) return;
+  }
+  const MutexLock lock(store_mutex_);
+  store_.keep(order.watch.name, order.output, report);
 }
 
 void TaughtTrainer::note(const TrainingNews& news) {

@@ -62,6 +62,8 @@ class TaughtTrainer : public TeachTrainer {
   void train(const TrainingOrder& order);
   // Returns why there is no model; empty: there is one, or nobody wants it any more.
   TeachFailure result_of(const TrainingOrder& order);
+  // Unless it was cancelled.
+  void keep(const TrainingOrder& order, const TaughtReport& report) EXCLUDES(mutex_);
   void note(const TrainingNews& news) EXCLUDES(mutex_);
 
   const TaughtTrainerOptions options_;
@@ -70,6 +72,7 @@ class TaughtTrainer : public TeachTrainer {
   const TaughtModelStore store_ GUARDED_BY(store_mutex_);
   Mutex mutex_;
   std::optional<TeachJob> job_ GUARDED_BY(mutex_);
+  bool keeps_ GUARDED_BY(mutex_) = false;  // its model, so that it cannot be cancelled
   TaughtPreviewer previewer_;
   WakeEvent wake_;  // the thread, when it is cancelled
   std::thread thread_ GUARDED_BY(start_mutex_);

@@ -69,7 +69,8 @@ class TeachTrainer {
   // One training at a time: kTraining while another one runs. `pictures`: TeachLibrary::labelled().
   virtual void start(const TaughtWatch& watch, const std::vector<TaughtPicture>& pictures,
                      const PictureFile& file) = 0;
-  // Nothing happens when none runs.
+  // Nothing happens when none runs, or when its model is just being kept. No model comes of one that
+  // was cancelled.
   virtual void cancel() = 0;
   // The one that runs, or the last one.
   virtual std::optional<TeachJob> job() = 0;

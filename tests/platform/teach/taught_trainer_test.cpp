@@ -62,7 +62,20 @@ class TrainerWithShell : public testing::Test {
     return wait_for([](const TeachJob& job) { return job.state != State::kRunning; });
   }
 
+  // Makes a model, and tells of it.
+  std::string script_of_model() {
+    const std::string head = write_head(small_head(4));
+    sha256_ = sha256(head);
+    TaughtReport report;
+    report.model.sha256 = sha256_;
+    const std::string made = folder_.write("made", head);
+    const std::string line =
+        folder_.write("line", to_text(TrainingNews{1, "model", report}) + "\n");
+    return "cp " + made + " " + (folder_ / "models/lamp/0001.head") + "; cat " + line + "; ";
+  }
+
   TempDir folder_;
+  std::string sha256_;
   int reloads_ = 0;
   std::unique_ptr<TaughtTrainer> trainer_;
 };
@@ -150,24 +163,35 @@ TEST_F(TrainerWithShell, TooFewPicturesAreRefused) {
 }
 
 TEST_F(TrainerWithShell, KeepsTheModelAndTheRunIsToldToUseIt) {
-  const std::string head = write_head(small_head(4));
-  TaughtReport report;
-  report.model.sha256 = sha256(head);
-  const std::string made = folder_.write("made", head);
-  const std::string line = folder_.write("line", to_text(TrainingNews{1, "model", report}) + "\n");
-  with("cp " + made + " " + (folder_ / "models/lamp/0001.head") + "; cat " + line);
+  with(script_of_model());
   start();
   EXPECT_EQ(end().state, State::kDone);
   EXPECT_EQ(trainer_->job()->done, 1);
   ASSERT_TRUE(trainer_->models("lamp").trained);
   EXPECT_EQ(reloads_, 0);
-  trainer_->use("lamp", report.model.sha256);
+  trainer_->use("lamp", sha256_);
   EXPECT_EQ(reloads_, 1);
-  EXPECT_EQ(trainer_->models("lamp").used->sha256, report.model.sha256);
+  EXPECT_EQ(trainer_->models("lamp").used->sha256, sha256_);
   trainer_->retire("lamp");
   EXPECT_EQ(reloads_, 2);
   EXPECT_FALSE(trainer_->models("lamp").used);
   EXPECT_THROW(trainer_->use("lamp", "0"), TeachError);
+}
+
+// Its process has told of its model, and has not ended yet.
+TEST_F(TrainerWithShell, OneThatIsCancelledAtItsEndLeavesNoModel) {
+  with(script_of_model() + "exec >&-; : >" + (folder_ / "told") + "; while ! [ -e " +
+       (folder_ / "may-end") + " ]; do sleep 0.01; done");
+  start();
+  while (!std::filesystem::exists(folder_ / "told") || trainer_->job()->done < 1) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  trainer_->cancel();
+  folder_.write("may-end", "");
+  EXPECT_EQ(trainer_->job()->state, State::kCancelled);
+  trainer_.reset();  // waits for its thread
+  EXPECT_FALSE(TaughtModelStore(folder_.path() / "models").models("lamp").trained);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "models/lamp/0001.head"));
 }
 
 class PreviewerWithShell : public testing::Test {
