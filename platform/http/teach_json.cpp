@@ -66,6 +66,10 @@ double share_of(float value) {
   return std::round(double{value} * kTenThousand) / kTenThousand;
 }
 
+json json_of(const TaughtModel& model);
+
+json json_of(const cv::Rect2d& roi) { return {roi.x, roi.y, roi.width, roi.height}; }
+
 json json_of(const RightShare& share) {
   if (share.pictures == 0) return {};
   return {{"right", share.right}, {"of", share.pictures}};
@@ -76,6 +80,11 @@ json json_of(const Mistake& mistake) {
           {"label", mistake.label},
           {"predicted", mistake.predicted},
           {"score", share_of(mistake.score)}};
+}
+
+template <typename Value>
+json optional_json(const std::optional<Value>& value) {
+  return value ? json_of(*value) : json();
 }
 
 json json_of(const TaughtModel& model) {
@@ -94,14 +103,10 @@ json json_of(const TaughtModel& model) {
           {"can_tell", model.can_tell},
           {"day", json_of(model.day)},
           {"night", json_of(model.night)},
-          {"in_use_right", model.in_use ? json_of(*model.in_use) : json()},
+          {"in_use_right", optional_json(model.in_use)},
           {"classes", model.classes},
+          {"roi", optional_json(model.roi)},
           {"mistakes", std::move(mistakes)}};
-}
-
-template <typename Value>
-json optional_json(const std::optional<Value>& value) {
-  return value ? json_of(*value) : json();
 }
 
 json json_of(const TeachProgress& progress) {
@@ -173,10 +178,9 @@ std::vector<std::string> classes_member(const json& body) {
 
 json json_of(const WatchFacts& facts) {
   const TaughtWatch& watch = facts.watch;
-  const cv::Rect2d& roi = watch.roi;
   return {{"name", watch.name},
           {"title", watch.title},
-          {"roi", {roi.x, roi.y, roi.width, roi.height}},
+          {"roi", json_of(watch.roi)},
           {"classes", watch.classes},
           {"revision", watch.revision},
           {"progress", json_of(facts.progress)},

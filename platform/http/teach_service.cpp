@@ -348,11 +348,13 @@ HttpResponse TeachService::add_watch(const Asked& asked) {
 }
 
 HttpResponse TeachService::change_watch(const Asked& asked) {
+  TaughtWatch watch;
   teaching_->with_library([&](TeachLibrary& library) {
-    TaughtWatch watch = library.watch(asked.name);
+    watch = library.watch(asked.name);
     lookout::change_watch(asked.body, watch);
     library.change_watch(watch);
   });
+  if (trainer_) trainer_->rename(watch.name, watch.title);
   return watch_answer(asked.name);
 }
 

@@ -104,7 +104,8 @@ struct TaughtModelStore::Choice {
 
   std::optional<Model> used;
   std::optional<Model> previous;
-  std::optional<Model> retired;  // was used until the watch was removed
+  std::optional<Model> retired;      // was used until the watch was removed
+  std::optional<std::string> title;  // of the watch; nothing: as of the training
 
   static fs::path file_in(const fs::path& folder) { return folder / "current"; }
 
@@ -118,8 +119,10 @@ struct TaughtModelStore::Choice {
     };
     try {
       const json choice = parse_json(content_of(file_in(folder)).value_or(""));
-      return Choice{model_of(choice.at("used")), model_of(choice.at("previous")),
-                    model_of(choice.value("retired", json()))};
+      Choice read{model_of(choice.at("used")), model_of(choice.at("previous")),
+                  model_of(choice.value("retired", json())), std::nullopt};
+      if (choice.contains("title")) read.title = choice["title"].get<std::string>();
+      return read;
     } catch (const json::exception&) {
       return std::nullopt;
     }
@@ -129,9 +132,11 @@ struct TaughtModelStore::Choice {
     const auto to_json = [](const std::optional<Model>& model) {
       return model ? json{{"number", model->number}, {"sha256", model->sha256}} : json();
     };
-    save(file_in(folder), to_text(json{{"used", to_json(used)},
-                                       {"previous", to_json(previous)},
-                                       {"retired", to_json(retired)}}));
+    json text{{"used", to_json(used)},
+              {"previous", to_json(previous)},
+              {"retired", to_json(retired)}};
+    if (title) text["title"] = *title;
+    save(file_in(folder), to_text(text));
   }
 
   static fs::path head_in(const fs::path& folder, const Model& model) {
@@ -255,6 +260,17 @@ void TaughtModelStore::use(const std::string& watch, const std::string& sha256_o
   throw TeachError(TeachProblem::kNoModel, "there is no such model");
 }
 
+bool TaughtModelStore::rename(const std::string& watch, const std::string& title) const {
+  const fs::path folder = folder_of(watch);
+  std::error_code unseen;
+  if (!fs::exists(folder, unseen)) return false;  // its training will know the title
+  auto choice = Choice::read(folder);
+  if (!choice || choice->title == title) return false;
+  choice->title = title;
+  choice->write(folder);
+  return choice->used.has_value();
+}
+
 void TaughtModelStore::retire(const std::string& watch) const {
   const fs::path folder = folder_of(watch);
   const auto choice = Choice::read(folder);
@@ -286,7 +302,7 @@ std::vector<TaughtRun> TaughtModelStore::in_use() const {
       const auto report = report_of(fs::path(run.head).replace_extension(kReportSuffix));
       run.problem = problem_of(run.head, choice->used->sha256);
       if (run.problem.empty() && !report) run.problem = "has no report that can be read";
-      if (report) run.title = report->title;
+      if (report) run.title = choice->title.value_or(report->title);
       if (report) run.roi = report->roi;
     } else {
       run.problem = "is damaged";

@@ -23,8 +23,8 @@ std::filesystem::path models_folder_of(const std::filesystem::path& library);
 // A watch with a model in use.
 struct TaughtRun {
   std::string watch;
-  std::string title;  // of the training, as is the region: what the model knows
-  cv::Rect2d roi;
+  std::string title;
+  cv::Rect2d roi;  // of the training: what the model knows
   std::filesystem::path head;
   std::string
       problem;  // why the model cannot be used, in words that follow its file; empty: it can
@@ -54,6 +54,8 @@ class TaughtModelStore {
 
   // kNoModel: there is none of that SHA-256; kDamagedModel: it cannot be used.
   void use(const std::string& watch, const std::string& sha256) const;
+  // The run gets this title from now on. Returns whether that changes what it has.
+  bool rename(const std::string& watch, const std::string& title) const;
   // None is in use any more.
   void retire(const std::string& watch) const;
   // The one that was in use before retire() is in use again, if there was one.

@@ -83,8 +83,10 @@ std::optional<TaughtReport> parse_report(std::string_view text) {
   try {
     const json report = parse_json(text);
     const auto roi = report.at("roi").get<std::array<double, 4>>();
-    return TaughtReport{
+    TaughtReport read{
         model_of(report), report.at("title").get<std::string>(), {roi[0], roi[1], roi[2], roi[3]}};
+    read.model.roi = read.roi;
+    return read;
   } catch (const json::exception&) {
     return std::nullopt;
   }

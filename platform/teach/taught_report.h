@@ -17,7 +17,7 @@ struct TaughtReport {
 
   TaughtModel model;
   std::string title;  // of the watch then
-  cv::Rect2d roi;     // likewise
+  cv::Rect2d roi;     // likewise; a report that was read has it as the model's, too
 };
 
 // On one line.

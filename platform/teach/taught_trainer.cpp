@@ -188,6 +188,14 @@ void TaughtTrainer::use(const std::string& watch, const std::string& sha256) {
   options_.reload();
 }
 
+void TaughtTrainer::rename(const std::string& watch, const std::string& title) {
+  {
+    const MutexLock lock(store_mutex_);
+    if (!store_.rename(watch, title)) return;
+  }
+  options_.reload();
+}
+
 void TaughtTrainer::begin(const std::string& watch) {
   const MutexLock lock(store_mutex_);
   store_.begin(watch);

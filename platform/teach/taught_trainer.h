@@ -48,6 +48,7 @@ class TaughtTrainer : public TeachTrainer {
   std::optional<TeachJob> job() override;
   TaughtModels models(const std::string& watch) override;
   void use(const std::string& watch, const std::string& sha256) override;
+  void rename(const std::string& watch, const std::string& title) override;
   void begin(const std::string& watch) override;
   void retire(const std::string& watch) override;
   void restore(const std::string& watch) override;

@@ -39,6 +39,7 @@ struct TaughtModel {
   std::string sha256;  // of its head file
   std::chrono::system_clock::time_point time;
   std::vector<std::string> classes;
+  std::optional<cv::Rect2d> roi{};  // that it looks at; nothing: its report is lost
   bool can_tell = false;  // as LessonResult::can_tell
   RightShare all;
   RightShare day;
@@ -86,6 +87,8 @@ class TeachTrainer {
   virtual TaughtModels models(const std::string& watch) = 0;
   // The run takes the model between two frames. kNoModel: there is none of that SHA-256.
   virtual void use(const std::string& watch, const std::string& sha256) = 0;
+  // The run calls the watch so from now on.
+  virtual void rename(const std::string& watch, const std::string& title) = 0;
   // The watch is new: models of a former one of its name are not its own, and go.
   virtual void begin(const std::string& watch) = 0;
   // The run no longer has this watch; its models stay until keep_only(), or begin().

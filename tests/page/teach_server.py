@@ -356,6 +356,7 @@ class Taught:
             **by_light,
             "in_use_right": {"right": max(0, len(own) - 4), "of": len(own)} if used else None,
             "classes": watch["classes"],
+            "roi": watch["roi"],  # as it is now
             "mistakes": [
                 {"picture": p["number"], "label": p["label"], "predicted": p["scene"], "score": 0.94}
                 for p in wrong[:12]

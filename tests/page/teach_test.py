@@ -356,6 +356,26 @@ class TeachTest(TeachPage, unittest.TestCase):
         self.find("h1", "Garage door")
         self.assertIn("garage", self.taught.watches)
 
+    def test_a_model_keeps_its_rectangle_until_another_one_is_used(self):
+        fill(self.taught)
+        self.look_at_garage()
+        self.train()
+        self.click("button", "Use it")
+        self.wait_for_text("in-use", "This model is in use.")
+        self.click("a", "Rectangle, name and classes")
+        self.click("button", "Save")
+        self.wait_for_text("told", "Saved.")
+        self.assertNotIn("old rectangle", self.text("told") + self.text("in-use"))
+        self.click("a", "Rectangle, name and classes")
+        self.assert_rectangle(ROI)
+        self.by_id("rectangle").send_keys(self.keys.ARROW_RIGHT * 3)
+        self.click("button", "Save")
+        self.wait_for_text("told", "Saved. The model in use looks at the old rectangle")
+        self.wait_for_text("in-use", "This model is in use. It looks at the old rectangle: train again.")
+        self.assertTrue(self.train()["now"].endswith("That one looks at the old rectangle."))
+        self.click("button", "Use it")
+        wait_for("no hint", lambda: self.text("in-use") == "This model is in use.")
+
     def test_behind_a_proxy_under_a_path(self):
         if not nginx.PROGRAM:
             self.skipTest("no nginx: deploy/install-deps.sh --page")

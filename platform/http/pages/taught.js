@@ -17,6 +17,12 @@ export let taught = null;
 
 export const watchNamed = (name) => taught?.watches.find((watch) => watch.name === name);
 
+// Whether a model, or null, was trained with another rectangle.
+export function hasOldRectangle(model, roi) {
+  const kRounding = 2e-5;  // of the form
+  return Boolean(model?.roi?.some((side, i) => Math.abs(side - roi[i]) > kRounding));
+}
+
 // `call` is called with each answer, `fail` with each refusal.
 export function onTaught(call, fail) {
   changed = call;

@@ -5,7 +5,7 @@ import {$, create, put} from "./elements.js";
 import {words} from "./language.js";
 import {tell, tellProblem} from "./notes.js";
 import {mark} from "./picture_grid.js";
-import {refresh, taught, watchNamed} from "./taught.js";
+import {hasOldRectangle, refresh, taught, watchNamed} from "./taught.js";
 import {intervalText, kNone, labelText, missingText, rightText, stepText, when, wholePercent}
   from "./words.js";
 import {zoom} from "./zoom.js";
@@ -123,11 +123,17 @@ function drawFigures(model) {
 }
 
 function nowText(model) {
-  if (watch.model?.sha256 === model.sha256) {
+  const isUsed = watch.model?.sha256 === model.sha256;
+  let text = words.notInUseYet;
+  if (isUsed) {
     const isRenamed = model.classes.some((label) => !watch.classes.includes(label));
-    return isRenamed ? words.hasOldNames(words.isInUse) : words.isInUse;
+    text = isRenamed ? words.hasOldNames(words.isInUse) : words.isInUse;
+  } else if (watch.model) {
+    text = words.otherIsInUse(when(watch.model.time));
   }
-  return watch.model ? words.otherIsInUse(when(watch.model.time)) : words.notInUseYet;
+  if (hasOldRectangle(model, watch.roi)) return words.looksAtOldRectangle(text);
+  const isOtherOld = !isUsed && hasOldRectangle(watch.model, watch.roi);
+  return isOtherOld ? words.otherLooksAtOldRectangle(text) : text;
 }
 
 function drawButtons(model) {

@@ -5,7 +5,7 @@ import {$, create, put} from "./elements.js";
 import {words} from "./language.js";
 import {tell} from "./notes.js";
 import {editRectangle, rectangle} from "./rectangle.js";
-import {refresh, taught} from "./taught.js";
+import {hasOldRectangle, refresh, taught, watchNamed} from "./taught.js";
 import {nameFor, titleOf} from "./words.js";
 
 const kNewPlace = [.25, .25, .5, .5];
@@ -99,6 +99,11 @@ async function change(title, classes) {
   return edited.name;
 }
 
+function savedText(name) {
+  const {model, roi} = watchNamed(name) ?? {};
+  return hasOldRectangle(model, roi) ? words.savedButOldRectangle : words.saved;
+}
+
 async function save() {
   const classes = values();
   const title = $("watch-title").value.trim();
@@ -109,7 +114,7 @@ async function save() {
   try {
     const name = await (edited ? change(title, classes) : add(title, classes));
     await refresh();
-    tell(edited ? words.saved : "");
+    tell(edited ? savedText(name) : "");
     location.hash = name;
   } catch (refusal) {
     put("form-problem", refusal.message);

@@ -217,7 +217,8 @@ TEST_F(TeachServiceTest, AModelIsTrainedAndUsed) {
   model.erase("mistakes");
   EXPECT_EQ(model, json::parse(R"({"sha256":"new","time":"2026-11-21T12:00:00.000Z","pictures":10,
       "right":9,"of":10,"interval":[0.5,0.75],"can_tell":false,"day":{"right":9,"of":10},
-      "night":null,"in_use_right":null,"classes":["half open","open"]})"));
+      "night":null,"in_use_right":null,"classes":["half open","open"],
+      "roi":[0.0,0.5,1.0,0.25]})"));
   EXPECT_EQ(refused("PUT", gate + "/model", R"({"sha256":"other"})"), "404 no_trained_model");
   EXPECT_EQ(refused("PUT", gate + "/model"), "422 invalid");
 }
@@ -234,17 +235,19 @@ TEST_F(TeachServiceTest, AWatchThatIsRemovedIsNotTrainedAnyMore) {
   EXPECT_EQ(told(200, "GET", "/api/1/teach")["job"]["state"], "cancelled");
 }
 
-TEST_F(TeachServiceTest, ModelsLeaveAndComeBackWithTheirWatch) {
+TEST_F(TeachServiceTest, TheRunFollowsWhatBecomesOfAWatch) {
   const auto trainer = std::make_shared<FakeTrainer>();
   start(teach_options(trainer));
   add_gate();
   const std::string gate = "/api/1/teach/watches/gate";
+  told(200, "PATCH", gate, R"({"revision":1,"title":"Front gate"})");
   told(204, "DELETE", gate);
   told(200, "POST", gate + "/restore");
   EXPECT_EQ(refused("POST", gate + "/restore"), "404 no_such_watch");
   EXPECT_EQ(refused("POST", "/api/1/teach/watches", kGate), "409 watch_exists");
   EXPECT_THAT(trainer->notes(),
-              testing::ElementsAre("begin gate", "retire gate", "restore gate"));
+              testing::ElementsAre("begin gate", "rename gate: Front gate", "retire gate",
+                                   "restore gate"));
 }
 
 }  // namespace

@@ -100,6 +100,9 @@ class FakeTrainer : public TeachTrainer {
     used_ = sha256;
   }
   void keep_only(const TeachLibrary::Contents& /*contents*/) override {}
+  void rename(const std::string& watch, const std::string& title) override {
+    note("rename " + watch + ": " + title);
+  }
   void begin(const std::string& watch) override { note("begin " + watch); }
   void retire(const std::string& watch) override { note("retire " + watch); }
   void restore(const std::string& watch) override { note("restore " + watch); }
@@ -124,6 +127,7 @@ class FakeTrainer : public TeachTrainer {
     model.sha256 = sha256;
     model.time = std::chrono::system_clock::time_point(std::chrono::seconds(1'795'262'400));
     model.classes = {"half open", "open"};
+    model.roi = {0, 0.5, 1, 0.25};
     model.all = {9, 10};
     model.day = {9, 10};
     model.interval = ConfidenceInterval{0.5, 0.75};

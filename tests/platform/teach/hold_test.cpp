@@ -37,6 +37,7 @@ class LookingTrainer : public TeachTrainer {
   MOCK_METHOD(std::optional<TeachJob>, job, (), (override));
   MOCK_METHOD(TaughtModels, models, (const std::string&), (override));
   MOCK_METHOD(void, use, (const std::string&, const std::string&), (override));
+  MOCK_METHOD(void, rename, (const std::string&, const std::string&), (override));
   MOCK_METHOD(void, begin, (const std::string&), (override));
   MOCK_METHOD(void, retire, (const std::string&), (override));
   MOCK_METHOD(void, restore, (const std::string&), (override));

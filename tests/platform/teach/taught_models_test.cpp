@@ -126,6 +126,20 @@ TEST_F(TaughtModelsOnDisk, AnOlderChoiceIsRead) {
   EXPECT_EQ(used(), sha256);
 }
 
+TEST_F(TaughtModelsOnDisk, TheRunGetsTheTitleThatTheWatchHasNow) {
+  EXPECT_FALSE(store_.rename("gate", "Gate")) << "there is nothing to rename";
+  const std::string first = train();
+  EXPECT_FALSE(store_.rename("gate", "Front gate")) << "none is in use";
+  store_.use("gate", first);
+  EXPECT_EQ(store_.in_use()[0].title, "Front gate");
+  EXPECT_TRUE(store_.rename("gate", ""));
+  EXPECT_FALSE(store_.rename("gate", ""));
+  store_.retire("gate");
+  store_.restore("gate");
+  EXPECT_EQ(store_.in_use()[0].title, "");
+  EXPECT_EQ(store_.in_use()[0].roi, cv::Rect2d(0.25, 0.5, 0.5, 0.25));
+}
+
 TEST_F(TaughtModelsOnDisk, ADamagedOneIsTold) {
   const std::string first = train();
   store_.use("gate", first);
@@ -191,6 +205,7 @@ TEST(TaughtReport, IsReadAsItWasWritten) {
   EXPECT_EQ(read->model.mistakes[0].label, "zu");
   EXPECT_EQ(read->title, "\"");
   EXPECT_EQ(read->roi, report.roi);
+  EXPECT_EQ(read->model.roi, report.roi);
   EXPECT_FALSE(parse_report("{}"));
   EXPECT_FALSE(parse_report(""));
 }

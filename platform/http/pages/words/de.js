@@ -278,6 +278,8 @@ export const words = {
   create: "Anlegen",
   save: "Speichern",
   saved: "Gespeichert.",
+  savedButOldRectangle: "Gespeichert. Das Modell in Gebrauch sieht das alte Rechteck, bis eins " +
+      "verwendet wird, das mit dem neuen trainiert wurde.",
   cancel: "Abbrechen",
 
   // Its view of a watch.
@@ -366,6 +368,8 @@ export const words = {
   noPictureOfIt: "kein Bild, also nicht bekannt",
   isInUse: "Dieses Modell ist in Gebrauch.",
   hasOldNames: (text) => `${text} Es kennt die alten Namen der Klassen: neu trainieren.`,
+  looksAtOldRectangle: (text) => `${text} Es sieht das alte Rechteck: neu trainieren.`,
+  otherLooksAtOldRectangle: (text) => `${text} Jenes sieht das alte Rechteck.`,
   otherIsInUse: (time) => `Nicht in Gebrauch, sondern das vom ${time}.`,
   notInUseYet: "Noch nicht in Gebrauch.",
   trainedAt: (time, count) => `Trainiert am ${time} mit ${withPictures(count)}.`,

@@ -270,6 +270,8 @@ export const words = {
   create: "Create",
   save: "Save",
   saved: "Saved.",
+  savedButOldRectangle: "Saved. The model in use looks at the old rectangle, until one that was " +
+      "trained with the new one is used.",
   cancel: "Cancel",
 
   // Its view of a watch.
@@ -355,6 +357,8 @@ export const words = {
   noPictureOfIt: "no picture, so not known",
   isInUse: "This model is in use.",
   hasOldNames: (text) => `${text} It knows the old names of the classes: train again.`,
+  looksAtOldRectangle: (text) => `${text} It looks at the old rectangle: train again.`,
+  otherLooksAtOldRectangle: (text) => `${text} That one looks at the old rectangle.`,
   otherIsInUse: (time) => `Not in use. The one of ${time} is.`,
   notInUseYet: "Not in use yet.",
   trainedAt: (time, count) => `Trained ${time} with ${pictures(count)}.`,
