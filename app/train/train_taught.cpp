@@ -233,14 +233,15 @@ std::vector<std::string> labels_of_text(const std::string& text) {
   return labels;
 }
 
-// What the head in use makes of the same pictures.
-std::optional<RightShare> judge_in_use(const TrainingOrder& order, const HeadBase& base,
-                                       const Lesson& lesson) {
+// With the head in use.
+std::optional<Comparison> comparison_of(const TrainingOrder& order, const HeadBase& base,
+                                        const Lesson& lesson, const LessonResult& result) {
   if (order.in_use.empty()) return std::nullopt;
   try {
     const HeadFile head = read_head(read_input("model", order.in_use));
     if (head.base.sha256 != base.sha256) return std::nullopt;
-    return judge(lesson, head.model, labels_of_text(head.model.labels));
+    return compare(lesson, result,
+                   {head.model, labels_of_text(head.model.labels), order.in_use_newest});
   } catch (const Error&) {
     return std::nullopt;
   }
@@ -290,7 +291,10 @@ void train_as_told(const TrainingOrder& order, News& news) {
   const std::string bytes = write_head({base_facts, result.model});
   TaughtReport report = report_of(order, result);
   report.model.sha256 = sha256(bytes);
-  report.model.in_use = judge_in_use(order, base_facts, lesson);
+  report.model.comparison = comparison_of(order, base_facts, lesson, result);
+  for (const TaughtPicture& picture : lesson.pictures) {
+    report.model.newest = std::max(report.model.newest, picture.number);
+  }
   output.save([&bytes](const WritePart& write) { write(bytes); });
   news.end(std::move(report));
 }

@@ -75,6 +75,10 @@ json json_of(const RightShare& share) {
   return {{"right", share.right}, {"of", share.pictures}};
 }
 
+json json_of(const Comparison& comparison) {
+  return {{"trained", json_of(comparison.trained)}, {"in_use", json_of(comparison.in_use)}};
+}
+
 json json_of(const Mistake& mistake) {
   return {{"picture", mistake.number},
           {"label", mistake.label},
@@ -103,7 +107,7 @@ json json_of(const TaughtModel& model) {
           {"can_tell", model.can_tell},
           {"day", json_of(model.day)},
           {"night", json_of(model.night)},
-          {"in_use_right", optional_json(model.in_use)},
+          {"compared", optional_json(model.comparison)},
           {"classes", model.classes},
           {"roi", optional_json(model.roi)},
           {"mistakes", std::move(mistakes)}};

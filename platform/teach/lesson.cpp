@@ -83,11 +83,36 @@ std::size_t different_pictures(const Lesson& lesson, const Scenes& scenes) {
   return different.size();
 }
 
-void count(const TaughtPicture& picture, bool right, LessonResult& result) {
-  for (RightShare* share : {&result.all, picture.night ? &result.night : &result.day}) {
-    ++share->pictures;
-    share->right += right ? 1 : 0;
+void count(bool right, RightShare& share) {
+  ++share.pictures;
+  share.right += right ? 1 : 0;
+}
+
+// Whether the model can judge the lesson's pictures.
+bool fits(const FormerModel& former, const Lesson& lesson) {
+  const TrainedModel& model = former.model;
+  const TrainingSet& set = lesson.set;
+  const bool of_profiles = set.profiles.size() > 0;
+  if (model.head.outputs == 0 ||
+      model.head.weights.size() != model.head.outputs * set.embeddings.width() ||
+      model.detector.of_profiles != of_profiles ||
+      model.detector.examples.width() != set.ood_features().width() ||
+      former.labels.size() != model.classes + 1) {
+    return false;
   }
+  return std::all_of(former.labels.begin(), former.labels.end() - 1,
+                     [&lesson](const std::string& label) {
+                       return index_of(lesson.classes, label) < lesson.classes.size();
+                     });
+}
+
+// `picture`: its place in the lesson.
+bool is_right(const FormerModel& former, const Lesson& lesson, std::size_t picture) {
+  const std::vector<float> scores = scores_of(former.model, lesson.set, picture);
+  const auto best = std::max_element(scores.begin(), scores.end()) - scores.begin();
+  const bool is_other = lesson.set.is_counter_example(picture);
+  const std::string expected = is_other ? kUnknown : lesson.pictures[picture].label;
+  return former.labels[static_cast<std::size_t>(best)] == expected;
 }
 
 }  // namespace
@@ -147,7 +172,8 @@ LessonResult learn(const Lesson& lesson, const Progress& progress) {
     const ValidatedPicture& judged = result.validation.pictures[i];
     const bool right = judged.predicted == label;
     const TaughtPicture& picture = lesson.pictures[i];
-    count(picture, right, result);
+    count(right, result.all);
+    count(right, picture.night ? result.night : result.day);
     if (right) continue;
     const bool is_class = judged.predicted < lesson.classes.size();
     result.mistakes.push_back({picture.number, picture.label,
@@ -163,31 +189,22 @@ LessonResult learn(const Lesson& lesson, const Progress& progress) {
   return result;
 }
 
-std::optional<RightShare> judge(const Lesson& lesson, const TrainedModel& model,
-                                const std::vector<std::string>& labels) {
-  const TrainingSet& set = lesson.set;
-  const bool of_profiles = set.profiles.size() > 0;
-  if (model.head.outputs == 0 ||
-      model.head.weights.size() != model.head.outputs * set.embeddings.width() ||
-      model.detector.of_profiles != of_profiles ||
-      model.detector.examples.width() != set.ood_features().width() ||
-      labels.size() != model.classes + 1) {
-    return std::nullopt;
+std::optional<Comparison> compare(const Lesson& lesson, const LessonResult& result,
+                                  const FormerModel& former) {
+  if (former.newest == 0 || !fits(former, lesson)) return std::nullopt;
+  std::set<std::size_t> known;  // occasions
+  for (std::size_t i = 0; i < lesson.pictures.size(); ++i) {
+    if (lesson.pictures[i].number <= former.newest) known.insert(lesson.occasions[i]);
   }
-  const bool knows_classes =
-      std::all_of(labels.begin(), labels.end() - 1, [&lesson](const std::string& label) {
-        return index_of(lesson.classes, label) < lesson.classes.size();
-      });
-  if (!knows_classes) return std::nullopt;
-  RightShare share;
-  for (std::size_t i = 0; i < set.pictures(); ++i) {
-    const std::vector<float> scores = scores_of(model, set, i);
-    const auto best = std::max_element(scores.begin(), scores.end()) - scores.begin();
-    const std::string expected = set.is_counter_example(i) ? kUnknown : lesson.pictures[i].label;
-    ++share.pictures;
-    share.right += labels[static_cast<std::size_t>(best)] == expected ? 1 : 0;
+  Comparison compared;
+  for (std::size_t i = 0; i < lesson.pictures.size(); ++i) {
+    if (known.count(lesson.occasions[i]) > 0) continue;
+    const std::size_t predicted = result.validation.pictures[i].predicted;
+    count(predicted == lesson.set.picture_classes[i], compared.trained);
+    count(is_right(former, lesson, i), compared.in_use);
   }
-  return share;
+  if (compared.in_use.pictures < kLeastCompared) return std::nullopt;
+  return compared;
 }
 
 }  // namespace lookout

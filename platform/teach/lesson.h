@@ -61,10 +61,26 @@ struct LessonResult {
 // May take seconds. `progress` may throw to end it. The same lesson gives the same numbers.
 LessonResult learn(const Lesson& lesson, const Progress& progress);
 
-// How many of the lesson's pictures a model is right about that was trained before. `labels`: its
-// own, "unknown" last. Nothing when it takes other embeddings, or has a class that the lesson has
-// not, as one that was renamed since. It may have learned from some of them.
-std::optional<RightShare> judge(const Lesson& lesson, const TrainedModel& model,
-                                const std::vector<std::string>& labels);
+// Two models on the same pictures, of which neither has learned.
+struct Comparison {
+  RightShare trained;  // the new one, as in LessonResult
+  RightShare in_use;
+};
+
+// A model that was trained before.
+struct FormerModel {
+  TrainedModel model;
+  std::vector<std::string> labels;  // its own, "unknown" last
+  std::int64_t newest = 0;          // the number of the newest picture that it knows; 0: not known
+};
+
+// On fewer pictures chance decides.
+inline constexpr std::size_t kLeastCompared = 10;
+
+// Compares what was learned with a former model, on pictures of occasions that began after those of
+// which that one has learned. Nothing when these are fewer than kLeastCompared, when it takes other
+// embeddings, or has a class that the lesson has not, as one that was renamed since.
+std::optional<Comparison> compare(const Lesson& lesson, const LessonResult& result,
+                                  const FormerModel& former);
 
 }  // namespace lookout

@@ -48,7 +48,11 @@ TaughtModel model_of(const json& report) {
   if (const json& interval = report.at("interval"); !interval.is_null()) {
     model.interval = {interval.at(0).get<double>(), interval.at(1).get<double>()};
   }
-  if (const json& in_use = report.at("in_use"); !in_use.is_null()) model.in_use = share_of(in_use);
+  model.newest = report.value("newest", std::int64_t{0});
+  // A former lookout judged the model in use by pictures that it had learned from.
+  if (report.contains("trained")) {
+    model.comparison = Comparison{share_of(report["trained"]), share_of(report.at("in_use"))};
+  }
   for (const json& mistake : report.at("mistakes")) {
     model.mistakes.push_back(
         {mistake.at("picture").get<std::int64_t>(), mistake.at("label").get<std::string>(),
@@ -71,11 +75,15 @@ std::string to_text(const TaughtReport& report) {
             {"all", share_json(model.all)},
             {"day", share_json(model.day)},
             {"night", share_json(model.night)},
+            {"newest", model.newest},
             {"interval", nullptr},
             {"in_use", nullptr},
             {"mistakes", mistakes_json(model.mistakes)}};
   if (model.interval) text["interval"] = {model.interval->low, model.interval->high};
-  if (model.in_use) text["in_use"] = share_json(*model.in_use);
+  if (model.comparison) {
+    text["trained"] = share_json(model.comparison->trained);
+    text["in_use"] = share_json(model.comparison->in_use);
+  }
   return to_text(text);
 }
 

@@ -45,8 +45,8 @@ struct TaughtModel {
   RightShare day;
   RightShare night;
   std::optional<ConfidenceInterval> interval;
-  std::optional<RightShare>
-      in_use;                     // what the model that was in use then made of the same pictures
+  std::int64_t newest = 0;  // the number of the newest picture that it knows; 0: not known
+  std::optional<Comparison> comparison;  // with the model that was in use then
   std::vector<Mistake> mistakes;  // the surest ones first, at most 12
 };
 

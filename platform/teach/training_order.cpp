@@ -48,6 +48,7 @@ TrainingOrder order_of_json(const json& text) {
   order.folder = text.at("folder").get<std::string>();
   order.output = text.at("output").get<std::string>();
   order.in_use = text.at("in_use").get<std::string>();
+  order.in_use_newest = text.at("in_use_newest").get<std::int64_t>();
   order.parent = text.at("parent").get<pid_t>();
   const auto frame = text.at("frame").get<std::array<int, 2>>();
   order.frame = {frame[0], frame[1]};
@@ -83,6 +84,7 @@ std::string to_text(const TrainingOrder& order) {
             {"folder", order.folder.string()},
             {"output", order.output.string()},
             {"in_use", order.in_use.string()},
+            {"in_use_newest", order.in_use_newest},
             {"parent", order.parent},
             {"frame", {order.frame.width, order.frame.height}},
             {"pictures", json::array()}};

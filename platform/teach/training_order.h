@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <opencv2/core/types.hpp>
 #include <optional>
@@ -34,6 +35,7 @@ struct TrainingOrder {
   std::filesystem::path folder;   // of the EmbeddingCache
   std::filesystem::path output;   // the head
   std::filesystem::path in_use;   // the head that is in use; empty: none
+  std::int64_t in_use_newest = 0;  // TaughtModel::newest of it
   pid_t parent = 0;               // with which the process ends
   cv::Size frame;                 // of the picture to look at, in kFrameFile: BGR, line by line
 };

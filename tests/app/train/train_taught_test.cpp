@@ -31,7 +31,8 @@ TEST_F(TrainTaught, TheModelKnowsItsClasses) {
   EXPECT_EQ(model.night.pictures, 4U);
   ASSERT_TRUE(model.interval);
   EXPECT_GT(model.interval->high, model.interval->low);
-  EXPECT_FALSE(model.in_use);
+  EXPECT_FALSE(model.comparison);
+  EXPECT_EQ(model.newest, 20);
   const HeadFile head = newest_head();
   EXPECT_EQ(head.model.labels, "off\non\nunknown\n");
   EXPECT_EQ(spec_of(head).name, "lamp-0001");
@@ -72,11 +73,16 @@ TEST_F(TrainTaught, EmbeddingsAreComputedOnce) {
 }
 
 TEST_F(TrainTaught, IsComparedWithTheModelInUse) {
-  draw(6);
+  draw(12);
+  const std::vector<TaughtPicture> all = pictures_;
+  pictures_.resize(12);
   trainer_->use("lamp", train().sha256);
+  EXPECT_FALSE(train().comparison) << "it has learned from all";
+  pictures_ = all;
   const TaughtModel second = train();
-  ASSERT_TRUE(second.in_use);
-  EXPECT_EQ(second.in_use->pictures, 12U);
+  ASSERT_TRUE(second.comparison);
+  EXPECT_EQ(second.comparison->trained.pictures, 12U);
+  EXPECT_EQ(second.comparison->in_use.pictures, 12U);
   EXPECT_FALSE(trainer_->models("lamp").previous);
 }
 

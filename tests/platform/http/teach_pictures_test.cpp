@@ -217,7 +217,7 @@ TEST_F(TeachServiceTest, AModelIsTrainedAndUsed) {
   model.erase("mistakes");
   EXPECT_EQ(model, json::parse(R"({"sha256":"new","time":"2026-11-21T12:00:00.000Z","pictures":10,
       "right":9,"of":10,"interval":[0.5,0.75],"can_tell":false,"day":{"right":9,"of":10},
-      "night":null,"in_use_right":null,"classes":["half open","open"],
+      "night":null,"compared":{"trained":{"right":9,"of":10},"in_use":{"right":8,"of":10}},"classes":["half open","open"],
       "roi":[0.0,0.5,1.0,0.25]})"));
   EXPECT_EQ(refused("PUT", gate + "/model", R"({"sha256":"other"})"), "404 no_trained_model");
   EXPECT_EQ(refused("PUT", gate + "/model"), "422 invalid");

@@ -130,6 +130,7 @@ class FakeTrainer : public TeachTrainer {
     model.roi = {0, 0.5, 1, 0.25};
     model.all = {9, 10};
     model.day = {9, 10};
+    model.comparison = Comparison{{9, 10}, {8, 10}};
     model.interval = ConfidenceInterval{0.5, 0.75};
     model.mistakes.assign(20, Mistake{7, "open", "half open", 0.75F});
     return model;

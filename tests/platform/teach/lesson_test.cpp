@@ -171,20 +171,35 @@ TEST(Lesson, PicturesOfNoneOfThemAreUnknown) {
   EXPECT_GE(result.all.right, 55);
 }
 
-TEST(Lesson, AModelOfBeforeIsJudgedOnTheSamePictures) {
-  School school;
-  school.hold("open", 10).hold("closed", 10).hold("open", 10).hold("closed", 10);
-  const LessonResult before = school.learned();
-  const std::vector<std::string> labels{"closed", "open", "unknown"};
-  EXPECT_EQ(judge(school.lesson(), before.model, labels)->right, 40);
-  school.show(0, "closed");
-  EXPECT_EQ(judge(school.lesson(), before.model, labels)->right, 39);
-  EXPECT_EQ(judge(school.lesson(), before.model, labels)->pictures, 40);
-  TrainedModel other = before.model;
-  other.head.weights.pop_back();
-  EXPECT_FALSE(judge(school.lesson(), other, labels));
-  EXPECT_FALSE(judge(school.lesson(), before.model, {"shut", "open", "unknown"}))
-      << "it is renamed";
+TEST(Lesson, IsComparedOnPicturesThatAreNewToBoth) {
+  School school = two_of_each();
+  const FormerModel before{school.learned().model, {"closed", "open", "unknown"}, 40};
+  const auto compared = [&school](const FormerModel& former) {
+    const Lesson lesson = school.lesson();
+    return compare(lesson, learn(lesson, ignore_progress), former);
+  };
+  EXPECT_FALSE(compared(before)) << "it has learned from all";
+  school.hold("closed", 12);
+  EXPECT_FALSE(compared(before)) << "they are of an occasion that it knows";
+  school.hold("open", 9);
+  EXPECT_FALSE(compared(before)) << "they are too few";
+  school.hold("closed", 6);
+  school.show(55, "closed");  // whose label is open
+  const auto fair = compared(before);
+  ASSERT_TRUE(fair);
+  EXPECT_EQ(fair->in_use.pictures, 15);
+  EXPECT_EQ(fair->in_use.right, 14);
+  EXPECT_EQ(fair->trained.pictures, 15);
+  EXPECT_LE(fair->trained.right, 14);
+  FormerModel other = before;
+  other.newest = 0;
+  EXPECT_FALSE(compared(other)) << "nobody knows what it has learned from";
+  other = before;
+  other.model.head.weights.pop_back();
+  EXPECT_FALSE(compared(other));
+  other = before;
+  other.labels[0] = "shut";
+  EXPECT_FALSE(compared(other)) << "it is renamed";
 }
 
 TEST(Lesson, NeedsFivePicturesOfEachClass) {

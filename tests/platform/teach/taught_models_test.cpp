@@ -191,7 +191,8 @@ TEST(TaughtReport, IsReadAsItWasWritten) {
   model.all = {9, 12};
   model.night = {1, 2};
   model.interval = {0.5, 0.75};
-  model.in_use = RightShare{7, 12};
+  model.newest = 41;
+  model.comparison = Comparison{{9, 11}, {7, 11}};
   model.mistakes.resize(20, {7, "zu", "Tür auf", 0.5F});
   report.title = "\"";
   report.roi = {0, 0.5, 1, 0.5};
@@ -200,12 +201,17 @@ TEST(TaughtReport, IsReadAsItWasWritten) {
   EXPECT_EQ(read->model.time, model.time);
   EXPECT_EQ(read->model.classes, model.classes);
   EXPECT_EQ(read->model.interval->high, 0.75);
-  EXPECT_EQ(read->model.in_use->right, 7U);
+  EXPECT_EQ(read->model.newest, 41);
+  EXPECT_EQ(read->model.comparison->trained.right, 9U);
+  EXPECT_EQ(read->model.comparison->in_use.right, 7U);
   EXPECT_THAT(read->model.mistakes, SizeIs(12));
   EXPECT_EQ(read->model.mistakes[0].label, "zu");
   EXPECT_EQ(read->title, "\"");
   EXPECT_EQ(read->roi, report.roi);
   EXPECT_EQ(read->model.roi, report.roi);
+  std::string before = to_text(report);
+  before.replace(before.find("\"trained\""), 9, "\"more\"");
+  EXPECT_FALSE(parse_report(before).value().model.comparison) << "it was not fair";
   EXPECT_FALSE(parse_report("{}"));
   EXPECT_FALSE(parse_report(""));
 }

@@ -361,6 +361,8 @@ export const words = {
   whyNotTold: (share) => `Bei ${share} Bildern war es richtig. Aber einige Klassen wurden nur ` +
       "einmal gezeigt, und Bilder derselben Zeit sehen gleich aus. Zu einer anderen Zeit noch " +
       "einmal zeigen und neu trainieren.",
+  comparedOn: (count) => `Beide an ${withPictures(count)}, die nach dem Training des damaligen ` +
+      "entstanden:",
   thisModel: "Dieses Modell",
   modelInUseThen: "Damals in Gebrauch",
   byDay: "Bei Tag",

@@ -350,6 +350,7 @@ export const words = {
   whyNotTold: (share) => `It was right about ${share} pictures, but some classes were shown only ` +
       "once, and pictures of one time look alike. Show them again at another time, and train " +
       "again.",
+  comparedOn: (count) => `Both on ${pictures(count)} that came after the one in use was trained:`,
   thisModel: "This model",
   modelInUseThen: "The one in use then",
   byDay: "By day",
