@@ -260,6 +260,7 @@ TaughtReport report_of(const TrainingOrder& order, const LessonResult& result) {
   model.night = result.night;
   if (result.can_tell) model.interval = result.interval;
   model.mistakes = result.mistakes;
+  model.confusions = result.confusions;
   return report;
 }
 

@@ -86,6 +86,12 @@ json json_of(const Mistake& mistake) {
           {"score", share_of(mistake.score)}};
 }
 
+json json_of(const Confusion& confusion) {
+  return {{"label", confusion.label},
+          {"predicted", confusion.predicted},
+          {"pictures", confusion.pictures}};
+}
+
 template <typename Value>
 json optional_json(const std::optional<Value>& value) {
   return value ? json_of(*value) : json();
@@ -96,6 +102,8 @@ json json_of(const TaughtModel& model) {
   for (const Mistake& mistake : model.mistakes) {
     if (mistakes.size() < kMaxMistakes) mistakes.push_back(json_of(mistake));
   }
+  json confusions = json::array();
+  for (const Confusion& each : model.confusions) confusions.push_back(json_of(each));
   json interval;
   if (model.interval) interval = {model.interval->low, model.interval->high};
   return {{"sha256", model.sha256},
@@ -110,7 +118,8 @@ json json_of(const TaughtModel& model) {
           {"compared", optional_json(model.comparison)},
           {"classes", model.classes},
           {"roi", optional_json(model.roi)},
-          {"mistakes", std::move(mistakes)}};
+          {"mistakes", std::move(mistakes)},
+          {"confusions", std::move(confusions)}};
 }
 
 json json_of(const TeachProgress& progress) {

@@ -115,6 +115,18 @@ bool is_right(const FormerModel& former, const Lesson& lesson, std::size_t pictu
   return former.labels[static_cast<std::size_t>(best)] == expected;
 }
 
+std::vector<Confusion> confusions_of(const std::vector<Mistake>& mistakes) {
+  std::map<std::pair<std::string, std::string>, std::size_t> counts;
+  for (const Mistake& mistake : mistakes) ++counts[{mistake.label, mistake.predicted}];
+  std::vector<Confusion> confusions;
+  for (const auto& [labels, pictures] : counts) {
+    confusions.push_back({labels.first, labels.second, pictures});
+  }
+  std::stable_sort(confusions.begin(), confusions.end(),
+                   [](const Confusion& a, const Confusion& b) { return a.pictures > b.pictures; });
+  return confusions;
+}
+
 }  // namespace
 
 Lesson make_lesson(const TaughtWatch& watch, const std::vector<TaughtPicture>& pictures,
@@ -182,6 +194,7 @@ LessonResult learn(const Lesson& lesson, const Progress& progress) {
   }
   std::stable_sort(result.mistakes.begin(), result.mistakes.end(),
                    [](const Mistake& a, const Mistake& b) { return a.score > b.score; });
+  result.confusions = confusions_of(result.mistakes);
   const double share =
       static_cast<double>(result.all.right) / static_cast<double>(result.all.pictures);
   result.interval =

@@ -45,6 +45,13 @@ struct Mistake {
   float score = 0;
 };
 
+// How many pictures of a label are taken for another one.
+struct Confusion {
+  std::string label;
+  std::string predicted;
+  std::size_t pictures = 0;
+};
+
 // What is told of a model. Each picture is judged by one that was trained without its occasion.
 struct LessonResult {
   TrainedModel model;     // without texts: that of `lookout train` with these pictures
@@ -55,7 +62,8 @@ struct LessonResult {
   RightShare night;  // of these
   // 95 %, of the share that is right. Near-copies of one occasion count as one picture.
   ConfidenceInterval interval;
-  std::vector<Mistake> mistakes;  // the surest ones first
+  std::vector<Mistake> mistakes;      // the surest ones first
+  std::vector<Confusion> confusions;  // the same, counted, the most frequent first
 };
 
 // May take seconds. `progress` may throw to end it. The same lesson gives the same numbers.

@@ -132,9 +132,8 @@ struct TaughtModelStore::Choice {
     const auto to_json = [](const std::optional<Model>& model) {
       return model ? json{{"number", model->number}, {"sha256", model->sha256}} : json();
     };
-    json text{{"used", to_json(used)},
-              {"previous", to_json(previous)},
-              {"retired", to_json(retired)}};
+    json text{
+        {"used", to_json(used)}, {"previous", to_json(previous)}, {"retired", to_json(retired)}};
     if (title) text["title"] = *title;
     save(file_in(folder), to_text(text));
   }

@@ -35,6 +35,15 @@ json mistakes_json(const std::vector<Mistake>& mistakes) {
   return list;
 }
 
+json confusions_json(const std::vector<Confusion>& confusions) {
+  json list = json::array();
+  for (const Confusion& each : confusions) {
+    list.push_back(
+        {{"label", each.label}, {"predicted", each.predicted}, {"pictures", each.pictures}});
+  }
+  return list;
+}
+
 TaughtModel model_of(const json& report) {
   TaughtModel model;
   model.sha256 = report.at("sha256").get<std::string>();
@@ -58,6 +67,12 @@ TaughtModel model_of(const json& report) {
         {mistake.at("picture").get<std::int64_t>(), mistake.at("label").get<std::string>(),
          mistake.at("predicted").get<std::string>(), mistake.at("score").get<float>()});
   }
+  // Those of a former lookout have none.
+  for (const json& each : report.value("confusions", json::array())) {
+    model.confusions.push_back({each.at("label").get<std::string>(),
+                                each.at("predicted").get<std::string>(),
+                                each.at("pictures").get<std::size_t>()});
+  }
   return model;
 }
 
@@ -78,7 +93,8 @@ std::string to_text(const TaughtReport& report) {
             {"newest", model.newest},
             {"interval", nullptr},
             {"in_use", nullptr},
-            {"mistakes", mistakes_json(model.mistakes)}};
+            {"mistakes", mistakes_json(model.mistakes)},
+            {"confusions", confusions_json(model.confusions)}};
   if (model.interval) text["interval"] = {model.interval->low, model.interval->high};
   if (model.comparison) {
     text["trained"] = share_json(model.comparison->trained);

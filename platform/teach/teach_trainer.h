@@ -40,14 +40,15 @@ struct TaughtModel {
   std::chrono::system_clock::time_point time;
   std::vector<std::string> classes;
   std::optional<cv::Rect2d> roi{};  // that it looks at; nothing: its report is lost
-  bool can_tell = false;  // as LessonResult::can_tell
+  bool can_tell = false;            // as LessonResult::can_tell
   RightShare all;
   RightShare day;
   RightShare night;
   std::optional<ConfidenceInterval> interval;
   std::int64_t newest = 0;  // the number of the newest picture that it knows; 0: not known
   std::optional<Comparison> comparison;  // with the model that was in use then
-  std::vector<Mistake> mistakes;  // the surest ones first, at most 12
+  std::vector<Mistake> mistakes;         // the surest ones first, at most 12
+  std::vector<Confusion> confusions;     // of all mistakes, the most frequent ones first
 };
 
 struct TaughtModels {
@@ -70,8 +71,8 @@ class TeachTrainer {
   // One training at a time: kTraining while another one runs. `pictures`: TeachLibrary::labelled().
   virtual void start(const TaughtWatch& watch, const std::vector<TaughtPicture>& pictures,
                      const PictureFile& file) = 0;
-  // Nothing happens when none runs, or when its model is just being kept. No model comes of one that
-  // was cancelled.
+  // Nothing happens when none runs, or when its model is just being kept. No model comes of one
+  // that was cancelled.
   virtual void cancel() = 0;
   // The one that runs, or the last one.
   virtual std::optional<TeachJob> job() = 0;

@@ -29,15 +29,15 @@ struct TrainingOrder {
   };
 
   TaughtWatch watch;
-  std::vector<Picture> pictures;  // oldest first
-  std::string name;               // of the model
-  std::string base;               // archive; empty: the one that is installed
-  std::filesystem::path folder;   // of the EmbeddingCache
-  std::filesystem::path output;   // the head
-  std::filesystem::path in_use;   // the head that is in use; empty: none
+  std::vector<Picture> pictures;   // oldest first
+  std::string name;                // of the model
+  std::string base;                // archive; empty: the one that is installed
+  std::filesystem::path folder;    // of the EmbeddingCache
+  std::filesystem::path output;    // the head
+  std::filesystem::path in_use;    // the head that is in use; empty: none
   std::int64_t in_use_newest = 0;  // TaughtModel::newest of it
-  pid_t parent = 0;               // with which the process ends
-  cv::Size frame;                 // of the picture to look at, in kFrameFile: BGR, line by line
+  pid_t parent = 0;                // with which the process ends
+  cv::Size frame;                  // of the picture to look at, in kFrameFile: BGR, line by line
 };
 
 // Descriptors of a process that looks.

@@ -20,6 +20,7 @@ RESULT = """
   const seen = (id) => document.getElementById(id).checkVisibility();
   return {figures: seen("result") ? text("figures") : "", now: text("in-use"),
           light: text("light"), compare: text("compare"), use: seen("use"), back: seen("back") ? text("back") : "",
+          confusions: [...document.querySelectorAll("#confusions li")].map((one) => one.textContent),
           mistakes: [...document.querySelectorAll("#mistakes li")].map((one) => one.innerText)};
 """
 

@@ -18,6 +18,7 @@ import sys
 import threading
 import time
 import urllib.parse
+from collections import Counter
 
 from PIL import Image, ImageDraw
 
@@ -357,6 +358,10 @@ class Taught:
             "compared": {"trained": {"right": 12, "of": 12}, "in_use": {"right": 9, "of": 12}} if used else None,
             "classes": watch["classes"],
             "roi": watch["roi"],  # as it is now
+            "confusions": [
+                {"label": label, "predicted": scene, "pictures": count}
+                for (label, scene), count in Counter((p["label"], p["scene"]) for p in wrong).most_common()
+            ],
             "mistakes": [
                 {"picture": p["number"], "label": p["label"], "predicted": p["scene"], "score": 0.94}
                 for p in wrong[:12]

@@ -201,6 +201,11 @@ function addMistake(mistake) {
 }
 
 function drawMistakes(model) {
+  $("confusions").replaceChildren();
+  for (const {label, predicted, pictures} of model.confusions) {
+    const text = words.takenFor(pictures, labelText(label), labelText(predicted));
+    create("li", $("confusions"), text);
+  }
   $("mistakes").replaceChildren();
   model.mistakes.forEach(addMistake);
   $("mistakes-part").hidden = model.mistakes.length === 0;

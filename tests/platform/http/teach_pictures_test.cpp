@@ -218,7 +218,8 @@ TEST_F(TeachServiceTest, AModelIsTrainedAndUsed) {
   EXPECT_EQ(model, json::parse(R"({"sha256":"new","time":"2026-11-21T12:00:00.000Z","pictures":10,
       "right":9,"of":10,"interval":[0.5,0.75],"can_tell":false,"day":{"right":9,"of":10},
       "night":null,"compared":{"trained":{"right":9,"of":10},"in_use":{"right":8,"of":10}},"classes":["half open","open"],
-      "roi":[0.0,0.5,1.0,0.25]})"));
+      "roi":[0.0,0.5,1.0,0.25],
+      "confusions":[{"label":"open","predicted":"half open","pictures":20}]})"));
   EXPECT_EQ(refused("PUT", gate + "/model", R"({"sha256":"other"})"), "404 no_trained_model");
   EXPECT_EQ(refused("PUT", gate + "/model"), "422 invalid");
 }
@@ -245,9 +246,8 @@ TEST_F(TeachServiceTest, TheRunFollowsWhatBecomesOfAWatch) {
   told(200, "POST", gate + "/restore");
   EXPECT_EQ(refused("POST", gate + "/restore"), "404 no_such_watch");
   EXPECT_EQ(refused("POST", "/api/1/teach/watches", kGate), "409 watch_exists");
-  EXPECT_THAT(trainer->notes(),
-              testing::ElementsAre("begin gate", "rename gate: Front gate", "retire gate",
-                                   "restore gate"));
+  EXPECT_THAT(trainer->notes(), testing::ElementsAre("begin gate", "rename gate: Front gate",
+                                                     "retire gate", "restore gate"));
 }
 
 }  // namespace

@@ -132,6 +132,7 @@ class FakeTrainer : public TeachTrainer {
     model.day = {9, 10};
     model.comparison = Comparison{{9, 10}, {8, 10}};
     model.interval = ConfidenceInterval{0.5, 0.75};
+    model.confusions = {{"open", "half open", 20}};
     model.mistakes.assign(20, Mistake{7, "open", "half open", 0.75F});
     return model;
   }

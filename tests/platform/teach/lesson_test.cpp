@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <map>
 #include <random>
 #include <utility>
@@ -150,6 +152,24 @@ TEST(Lesson, AWrongLabelIsTheWorstMistake) {
   EXPECT_EQ(result.mistakes[0].number, 4);
   EXPECT_EQ(result.mistakes[0].label, "open");
   EXPECT_EQ(result.mistakes[0].predicted, "closed");
+}
+
+TEST(Lesson, TellsWhichClassIsTakenForWhich) {
+  School school = two_of_each();
+  school.show(3, "closed");
+  for (const std::size_t picture : {10, 11, 12}) school.show(picture, "open");
+  const LessonResult result = school.learned();
+  ASSERT_THAT(result.confusions, SizeIs(2));
+  for (const Confusion& each : result.confusions) {
+    const auto is_of_it = [&each](const Mistake& mistake) {
+      return mistake.label == each.label && mistake.predicted == each.predicted;
+    };
+    EXPECT_NE(each.label, each.predicted);
+    EXPECT_EQ(std::count_if(result.mistakes.begin(), result.mistakes.end(), is_of_it),
+              static_cast<std::ptrdiff_t>(each.pictures));
+  }
+  EXPECT_GE(result.confusions[0].pictures, result.confusions[1].pictures);
+  EXPECT_EQ(result.confusions[0].pictures + result.confusions[1].pictures, result.mistakes.size());
 }
 
 TEST(Lesson, IsSplitByDayAndNight) {

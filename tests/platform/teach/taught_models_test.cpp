@@ -193,6 +193,7 @@ TEST(TaughtReport, IsReadAsItWasWritten) {
   model.interval = {0.5, 0.75};
   model.newest = 41;
   model.comparison = Comparison{{9, 11}, {7, 11}};
+  model.confusions = {{"zu", "Tür auf", 20}};
   model.mistakes.resize(20, {7, "zu", "Tür auf", 0.5F});
   report.title = "\"";
   report.roi = {0, 0.5, 1, 0.5};
@@ -206,6 +207,10 @@ TEST(TaughtReport, IsReadAsItWasWritten) {
   EXPECT_EQ(read->model.comparison->in_use.right, 7U);
   EXPECT_THAT(read->model.mistakes, SizeIs(12));
   EXPECT_EQ(read->model.mistakes[0].label, "zu");
+  ASSERT_THAT(read->model.confusions, SizeIs(1));
+  EXPECT_EQ(read->model.confusions[0].label, "zu");
+  EXPECT_EQ(read->model.confusions[0].predicted, "Tür auf");
+  EXPECT_EQ(read->model.confusions[0].pictures, 20U);
   EXPECT_EQ(read->title, "\"");
   EXPECT_EQ(read->roi, report.roi);
   EXPECT_EQ(read->model.roi, report.roi);

@@ -382,6 +382,8 @@ export const words = {
   back: "Zurück",
   backTo: (time, share) => `Zurück zu dem vom ${time} (${share})`,
   backInUse: "Das vorige ist wieder in Gebrauch.",
+  takenFor: (count, label, other) => `${pictures(count)} von „${label}“ ` +
+      `${count === 1 ? "wurde" : "wurden"} für „${other}“ gehalten`,
   worstMistakes: "Die größten Fehler",
   isLabelWrong: "Ist die Zuordnung falsch? Hier berichtigen und neu trainieren.",
   youSaid: (label) => `Zugeordnet: ${label}`,

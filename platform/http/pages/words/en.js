@@ -370,6 +370,8 @@ export const words = {
   back: "Back",
   backTo: (time, share) => `Back to the one of ${time} (${share})`,
   backInUse: "The one before is in use again.",
+  takenFor: (count, label, other) => `${pictures(count)} of “${label}” ` +
+      `${count === 1 ? "was" : "were"} taken for “${other}”`,
   worstMistakes: "Its worst mistakes",
   isLabelWrong: "Is your label wrong? Correct it here, and train again.",
   youSaid: (label) => `You said ${label}`,
