@@ -440,6 +440,7 @@ for stage in "${stages[@]}"; do
     check tests/page/page_test.py
     check tests/page/form_test.py
     check tests/page/history_test.py
+    check tests/page/changes_test.py
     check tests/page/teach_test.py
     check tests/page/taught_test.py
     check tests/page/language_test.py

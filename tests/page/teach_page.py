@@ -2,7 +2,7 @@
 
 from lookout import wait_for
 from page_test import NETWORK
-from teach_server import PASSWORD
+from teach_server import PASSWORD, TeachServer
 
 ROI = [0.28, 0.38, 0.44, 0.4]
 # What can be seen of an element with that text.
@@ -163,3 +163,14 @@ class TeachPage:
 
     def expect_no_message(self):
         self.assertEqual([text for text in self.browser.messages() if not NETWORK.search(text)], [])
+
+
+class TaughtPage(TeachPage):
+    """The page of a stand-in for the server."""
+
+    def setUp(self):
+        super().setUp()
+        self.server = TeachServer()
+        self.addCleanup(self.server.close)
+        self.url = self.server.url
+        self.taught = self.server.taught
