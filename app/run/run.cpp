@@ -185,21 +185,27 @@ void require_frame(const StatsSnapshot& total, const RunOptions& options) {
                                                shown_source(options.camera.source), total.skipped));
 }
 
+// Empty when operators are not sampled. `profile` outlives the result.
+std::function<OperatorTable()> sorted_table(const std::optional<OperatorProfile>& profile,
+                                            OperatorOrder order) {
+  if (!profile) return {};
+  return [&profile, order] {
+    OperatorTable table = profile->table();
+    sort_rows(order, table);
+    return table;
+  };
+}
+
 // The options have the taught watches.
 void run_with_watches(const RunOptions& options, std::atomic<bool>& stop,
                       std::atomic<bool>& operators_asked, const WakeEvent& wake,
                       const ReloadRequests& reload) {
   const ResolvedRun resolved = resolve(options);
   std::optional<OperatorProfile> profile;
-  std::function<OperatorTable()> operators;
   if (options.profile.op_sampling > 0) {
     profile.emplace(options.profile.op_sampling, options.profile.op_by);
-    operators = [&profile, order = options.profile.op_sort] {
-      OperatorTable table = profile->table();
-      sort_rows(order, table);
-      return table;
-    };
   }
+  const auto operators = sorted_table(profile, options.profile.op_sort);
   ModelLoader loader;
   ModelTrials trials(state_folder(), Clock::now, {}, end_hung_run);
   const auto load_model = [&](const ModelOptions& named, ModelTrials::When when) {
@@ -256,8 +262,8 @@ void run_with_watches(const RunOptions& options, std::atomic<bool>& stop,
     const auto load = [&](const ModelOptions& named) { return reloaded.load(named); };
     const auto judge = [&options](const RunOptions& next) { judge_run(next, options); };
     const auto note = [&](const ReloadOutcome& outcome) { reloaded.note(outcome); };
-    reloader.emplace(reload, Reloader::Parts{judge, load, reporters_of, info.live, note},
-                     options, watches, plans);
+    reloader.emplace(reload, Reloader::Parts{judge, load, reporters_of, info.live, note}, options,
+                     watches, plans);
   }
   watches.models.clear();  // the plan has them, until another one replaces it
   watches.regions.clear();

@@ -227,9 +227,10 @@ void TerminalReporter::draw_offline() {
 
 void LogReporter::tick(const StatsSnapshot& stats) {
   if (stats.final && !style_.summary) return;
+  const char* const offline = camera_.online ? "" : "camera offline; ";
   if (stats.final && stats.captured == 0 && stats.skipped == 0) {
     const double seconds = std::chrono::duration<double>(stats.interval).count();
-    log_info("{}no frame came in {:.1f} s", camera_.online ? "" : "camera offline; ", seconds);
+    log_info("{}no frame came in {:.1f} s", offline, seconds);
     return;
   }
   if (stats.final && style_.terminal) {
@@ -239,8 +240,8 @@ void LogReporter::tick(const StatsSnapshot& stats) {
     return;
   }
   line_.clear();
-  if (!camera_.online && stats.final) {
-    line_ += "camera offline; ";
+  if (stats.final) {
+    line_ += offline;
   } else if (!camera_.online) {
     if (std::exchange(away_logged_, true)) return;
     const std::time_t since = std::chrono::system_clock::to_time_t(camera_.since);

@@ -119,6 +119,7 @@ std::vector<Confusion> confusions_of(const std::vector<Mistake>& mistakes) {
   std::map<std::pair<std::string, std::string>, std::size_t> counts;
   for (const Mistake& mistake : mistakes) ++counts[{mistake.label, mistake.predicted}];
   std::vector<Confusion> confusions;
+  confusions.reserve(counts.size());
   for (const auto& [labels, pictures] : counts) {
     confusions.push_back({labels.first, labels.second, pictures});
   }
