@@ -27,7 +27,7 @@ struct OnChangeOptions {
 //   LOOKOUT_EVENT_SCORE      0..1, smoothed; empty when unknown
 //   LOOKOUT_EVENT_PREVIOUS   the state before; empty for the first, and after the camera was away
 //   LOOKOUT_EVENT_CAMERA     its name
-//   LOOKOUT_EVENT_WATCH      the watch's name; empty when the run has one without
+//   LOOKOUT_EVENT_WATCH      the watch's name; not set when the run has one without
 //   LOOKOUT_EVENT_MODEL      its name
 //   LOOKOUT_EVENT_SEQ        the frame's number
 //   LOOKOUT_EVENT_TIMESTAMP  of the frame's capture: seconds since 1970
