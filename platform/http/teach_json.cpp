@@ -86,7 +86,7 @@ json json_of(const Mistake& mistake) {
           {"score", share_of(mistake.score)}};
 }
 
-json json_of(const Confusion& confusion) {
+json json_of(const TaughtConfusion& confusion) {
   return {{"label", confusion.label},
           {"predicted", confusion.predicted},
           {"pictures", confusion.pictures}};
@@ -103,7 +103,7 @@ json json_of(const TaughtModel& model) {
     if (mistakes.size() < kMaxMistakes) mistakes.push_back(json_of(mistake));
   }
   json confusions = json::array();
-  for (const Confusion& each : model.confusions) confusions.push_back(json_of(each));
+  for (const TaughtConfusion& each : model.confusions) confusions.push_back(json_of(each));
   json interval;
   if (model.interval) interval = {model.interval->low, model.interval->high};
   return {{"sha256", model.sha256},

@@ -115,16 +115,17 @@ bool is_right(const FormerModel& former, const Lesson& lesson, std::size_t pictu
   return former.labels[static_cast<std::size_t>(best)] == expected;
 }
 
-std::vector<Confusion> confusions_of(const std::vector<Mistake>& mistakes) {
+std::vector<TaughtConfusion> confusions_of(const std::vector<Mistake>& mistakes) {
   std::map<std::pair<std::string, std::string>, std::size_t> counts;
   for (const Mistake& mistake : mistakes) ++counts[{mistake.label, mistake.predicted}];
-  std::vector<Confusion> confusions;
+  std::vector<TaughtConfusion> confusions;
   confusions.reserve(counts.size());
   for (const auto& [labels, pictures] : counts) {
     confusions.push_back({labels.first, labels.second, pictures});
   }
-  std::stable_sort(confusions.begin(), confusions.end(),
-                   [](const Confusion& a, const Confusion& b) { return a.pictures > b.pictures; });
+  std::stable_sort(
+      confusions.begin(), confusions.end(),
+      [](const TaughtConfusion& a, const TaughtConfusion& b) { return a.pictures > b.pictures; });
   return confusions;
 }
 

@@ -46,7 +46,7 @@ struct Mistake {
 };
 
 // How many pictures of a label are taken for another one.
-struct Confusion {
+struct TaughtConfusion {
   std::string label;
   std::string predicted;
   std::size_t pictures = 0;
@@ -62,8 +62,8 @@ struct LessonResult {
   RightShare night;  // of these
   // 95 %, of the share that is right. Near-copies of one occasion count as one picture.
   ConfidenceInterval interval;
-  std::vector<Mistake> mistakes;      // the surest ones first
-  std::vector<Confusion> confusions;  // the same, counted, the most frequent first
+  std::vector<Mistake> mistakes;            // the surest ones first
+  std::vector<TaughtConfusion> confusions;  // the same, counted, the most frequent first
 };
 
 // May take seconds. `progress` may throw to end it. The same lesson gives the same numbers.

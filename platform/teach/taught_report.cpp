@@ -35,9 +35,9 @@ json mistakes_json(const std::vector<Mistake>& mistakes) {
   return list;
 }
 
-json confusions_json(const std::vector<Confusion>& confusions) {
+json confusions_json(const std::vector<TaughtConfusion>& confusions) {
   json list = json::array();
-  for (const Confusion& each : confusions) {
+  for (const TaughtConfusion& each : confusions) {
     list.push_back(
         {{"label", each.label}, {"predicted", each.predicted}, {"pictures", each.pictures}});
   }

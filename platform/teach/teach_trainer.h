@@ -46,9 +46,9 @@ struct TaughtModel {
   RightShare night;
   std::optional<ConfidenceInterval> interval;
   std::int64_t newest = 0;  // the number of the newest picture that it knows; 0: not known
-  std::optional<Comparison> comparison;  // with the model that was in use then
-  std::vector<Mistake> mistakes;         // the surest ones first, at most 12
-  std::vector<Confusion> confusions;     // of all mistakes, the most frequent ones first
+  std::optional<Comparison> comparison;     // with the model that was in use then
+  std::vector<Mistake> mistakes;            // the surest ones first, at most 12
+  std::vector<TaughtConfusion> confusions;  // of all mistakes, the most frequent ones first
 };
 
 struct TaughtModels {

@@ -21,7 +21,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
 
-using Reporters = std::vector<std::shared_ptr<Reporter>>;
+using KeptReporters = std::vector<std::shared_ptr<Reporter>>;
 
 // A run whose watches change.
 class WatchReportersTest : public testing::Test {
@@ -35,7 +35,7 @@ class WatchReportersTest : public testing::Test {
   }
 
   // The reporters of a plan with these watches.
-  Reporters make(const std::vector<std::string>& names) {
+  KeptReporters make(const std::vector<std::string>& names) {
     std::vector<OpenWatch> watches;
     for (const std::string& name : names) {
       OpenWatch watch{{name, options_}, nullptr, 0};
@@ -48,7 +48,7 @@ class WatchReportersTest : public testing::Test {
   }
 
   // A change of the state of the watch.
-  static void report(const Reporters& reporters, const std::string& name) {
+  static void report(const KeptReporters& reporters, const std::string& name) {
     Result result;
     if (!name.empty()) result.watch = std::make_shared<WatchInfo>(WatchInfo{name, {}});
     result.model = model_with({});
@@ -86,20 +86,20 @@ class WatchReportersTest : public testing::Test {
 
 TEST_F(WatchReportersTest, AWatchThatStaysKeepsItsReportersWhateverTheOthersDo) {
   options_.events.on_change = {"true"};
-  const Reporters alone = make({"gate"});
+  const KeptReporters alone = make({"gate"});
   ASSERT_THAT(alone, SizeIs(2)) << "results and commands";
-  const Reporters both = make({"lamp", "gate"});
+  const KeptReporters both = make({"lamp", "gate"});
   EXPECT_THAT(both, SizeIs(4));
   for (const auto& reporter : alone) EXPECT_THAT(both, Contains(reporter));
-  const Reporters again = make({"gate"});
+  const KeptReporters again = make({"gate"});
   EXPECT_EQ(again, alone);
 }
 
 TEST_F(WatchReportersTest, AnotherCommandMakesAnotherReporterOfCommandsAlone) {
   options_.events.on_change = {"true"};
-  const Reporters before = make({"gate"});
+  const KeptReporters before = make({"gate"});
   options_.events.on_change = {"false"};
-  const Reporters after = make({"gate"});
+  const KeptReporters after = make({"gate"});
   ASSERT_THAT(before, SizeIs(2));
   ASSERT_THAT(after, SizeIs(2));
   EXPECT_EQ(after[0], before[0]);

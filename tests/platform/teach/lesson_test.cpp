@@ -160,7 +160,7 @@ TEST(Lesson, TellsWhichClassIsTakenForWhich) {
   for (const std::size_t picture : {10, 11, 12}) school.show(picture, "open");
   const LessonResult result = school.learned();
   ASSERT_THAT(result.confusions, SizeIs(2));
-  for (const Confusion& each : result.confusions) {
+  for (const TaughtConfusion& each : result.confusions) {
     const auto is_of_it = [&each](const Mistake& mistake) {
       return mistake.label == each.label && mistake.predicted == each.predicted;
     };
