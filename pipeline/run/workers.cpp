@@ -146,9 +146,9 @@ void Workers::begin_results(Work& work) {
 
 void Workers::classify(std::size_t number, ThreadPlan& with, Work& work) {
   Slot& slot = *work.slot;
-  note_busy(number, Clock::now());
   try {
     for (; work.done < work.count && !work.error; ++work.done) {
+      note_busy(number, Clock::now());
       with.classify(slot.frame, slot.results[work.first + work.done], feed_.trace);
     }
   } catch (...) {

@@ -36,7 +36,7 @@ class Workers {
   // closed and all of them were classified. Throws what classifying the next region threw.
   TakeStatus take(ClassifiedFrame& classified, std::chrono::milliseconds timeout);
 
-  // Whether a worker has been at one frame or picture for longer than `limit` at the time `now`: it
+  // Whether a worker has been at one region or picture for longer than `limit` at the time `now`: it
   // may never return.
   bool hangs(Clock::time_point now, std::chrono::milliseconds limit) EXCLUDES(mutex_);
 
@@ -94,7 +94,7 @@ class Workers {
   Slot* newest_ GUARDED_BY(mutex_) = nullptr;     // the frame that was taken last
   bool has_rest_ GUARDED_BY(mutex_) = false;      // nobody has begun some regions of it
   std::size_t running_ GUARDED_BY(mutex_);        // workers
-  // Since when each of them has been at a frame or a picture; nothing: it waits for one.
+  // Since when each of them has been at a region or a picture; nothing: it waits for one.
   std::vector<std::optional<Clock::time_point>> busy_ GUARDED_BY(mutex_);
   bool stop_ GUARDED_BY(mutex_) = false;
 
