@@ -80,19 +80,21 @@ class ReloadedModels {
     try {
       return load_(model);
     } catch (const OtherEngine& error) {
-      needs_restart_ = true;
-      throw Error(error.kind(), fmt::format("model {}: {}; restart lookout to use it",
-                                            model_path(model.file).string(), error.what()));
+      refusal_ = fmt::format("model {}: {}; restart lookout to use it",
+                             model_path(model.file).string(), error.what());
+      throw Error(error.kind(), refusal_);
     }
   }
+  // Not each refusal is why a reload fails: a taught watch is left out.
   void note(ReloadOutcome outcome) {
-    outcome.needs_restart = std::exchange(needs_restart_, false);
+    const std::string refusal = std::exchange(refusal_, {});
+    outcome.needs_restart = !refusal.empty() && outcome.error.find(refusal) != std::string::npos;
     note_outcome(outcome);
   }
 
  private:
   const Load load_;
-  bool needs_restart_ = false;  // of the reload that goes on
+  std::string refusal_;  // the last one of the reload that goes on; empty: none
 };
 
 // Throws what the next start would before a model is loaded, and what it would for libraries that
