@@ -85,9 +85,10 @@ class OwnersStream : public HttpStream {
   bool next(HttpPart& part) override { return stream_->next(part); }
   bool is_over() override {
     const auto now = Clock::now();
-    if (now < asked_ + kBetween) return false;
+    if (is_over_ || now < asked_ + kBetween) return is_over_;
     asked_ = now;
-    return !is_owner_();
+    is_over_ = !is_owner_();
+    return is_over_;
   }
 
  private:
@@ -96,6 +97,7 @@ class OwnersStream : public HttpStream {
   const std::unique_ptr<HttpStream> stream_;
   const std::function<bool()> is_owner_;
   Clock::time_point asked_ = Clock::now();
+  bool is_over_ = false;
 };
 
 // An error with one more header.
