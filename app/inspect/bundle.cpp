@@ -181,15 +181,9 @@ std::string kernel_text() {
                   "--grep=voltage|thrott|mmc|oom|out of memory|unicam|v4l|usb.*disconnect"});
 }
 
-// Where the server of the service listens on this machine; empty: nowhere. A client would start a
-// service that is stopped.
-std::string address_of_service(const HttpOptions& options, const std::string& unit,
-                               const std::vector<ServiceState>& services) {
+// Where the server of the service, which runs, listens on this machine; empty: nowhere.
+std::string address_of_service(const HttpOptions& options, const std::string& unit) {
   if (!options.address.empty()) return options.address;
-  const bool runs = std::any_of(services.begin(), services.end(), [&](const ServiceState& service) {
-    return service.unit == unit + ".service" && service.state == "active";
-  });
-  if (!runs) return {};
   std::istringstream sockets(
       said_by({"systemctl", "show", "--property=Listen", "--value", unit + ".socket"}));
   std::string address;
@@ -212,9 +206,14 @@ std::string bearer_of_service(const RunOptions& options) {
 
 std::string metrics_text(const RunOptions& options, const std::string& unit,
                          const std::vector<ServiceState>& services) {
-  const std::string address = address_of_service(options.http, unit, services);
+  // A client would start a service that is stopped. Where none runs, an address may be that of a
+  // run of the user, or of somebody else, who gets no secret.
+  const bool runs = std::any_of(services.begin(), services.end(), [&](const ServiceState& service) {
+    return service.unit == unit + ".service" && service.state == "active";
+  });
+  const std::string address = runs ? address_of_service(options.http, unit) : options.http.address;
   if (address.empty()) return "no server of the service runs\n";
-  return metrics_at(address, bearer_of_service(options));
+  return metrics_at(address, runs ? bearer_of_service(options) : "");
 }
 
 std::string trace_text(const std::string& file) {
