@@ -294,7 +294,7 @@ class Taught:
             own = [event for event in reversed(self.events) if event["watch"] == watch]
             changes += [event for event in own if event["at"] <= begin][-1:]
             changes += [event for event in own if begin < event["at"] < end]
-        known = {"known_until": time.time(), "complete_since": None}
+        known = {"known_until": time.time(), "complete_since": None, "next": None}
         return {"from": begin, "to": end, **known, "changes": changes}
 
     def event(self, number):

@@ -12,7 +12,6 @@ import {dayText} from "../words.js";
 const kWrittenMs = 11000;
 const kAskSoonMs = 2000;
 const kAskMs = 60000;  // so that the bar of today grows
-const kMost = 10000;  // changes of an answer
 
 let isOpen = false;  // the page is seen, and the server is there
 let chosen = null;  // the midnight at which the day begins; null: today, also when it ends
@@ -59,8 +58,9 @@ function byWatch(changes) {
   return watches;
 }
 
-function noteOf({changes, complete_since: since}, from) {
-  if (changes.length >= kMost) return words.tooManyChanges;
+// The answer ends at `next`, if it does not have all that was asked for.
+function noteOf({next, complete_since: since}, from, to) {
+  if (next !== null && next < to) return words.tooManyChanges;
   return since !== null && from < since ? words.changesNotKept : "";
 }
 
@@ -83,7 +83,7 @@ function draw(isOtherDay = false) {
   })));
   const wanted = list.filter(({at, state}) => state !== null && at >= from && at < to);
   wanted.sort((a, b) => b.at - a.at || b.number - a.number);
-  put("history-note", noteOf(answer, from));
+  put("history-note", noteOf(answer, from, to));
   $("history").setAttribute("aria-busy", "false");
   $("history").hidden = false;
   return showChanges(wanted, isOtherDay, titleOfWatch);
