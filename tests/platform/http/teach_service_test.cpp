@@ -118,7 +118,7 @@ TEST_F(TeachServiceTest, ABodyIsWhatTheRouteNeeds) {
   }
   EXPECT_EQ(refused("POST", gate + "/holds", R"({"class":1})"), "422 invalid");
   EXPECT_EQ(refused("POST", gate + "/rename-class", R"({"from":"open"})"), "422 invalid");
-  EXPECT_EQ(refused("POST", watches, "{\"name\":\"" + std::string(66'000, 'x') + "\"}"),
+  EXPECT_EQ(refused("POST", watches, "{\"name\":\"" + std::string(400'000, 'x') + "\"}"),
             "413 too_large");
 }
 
