@@ -218,12 +218,15 @@ void TaughtTrainer::restore(const std::string& watch) {
   options_.reload();
 }
 
+// The models first, since a full disk refuses to write the other.
 void TaughtTrainer::keep_only(const TeachLibrary::Contents& contents) {
+  {
+    const MutexLock lock(store_mutex_);
+    store_.keep_only(contents.watches);
+  }
   if (std::filesystem::exists(options_.library / kEmbeddingsFile)) {
     EmbeddingCache(options_.library).keep_only(contents.pictures);
   }
-  const MutexLock lock(store_mutex_);
-  store_.keep_only(contents.watches);
 }
 
 }  // namespace lookout

@@ -542,24 +542,28 @@ void TeachLibrary::count_time(const TeachTime& now) {
       "SELECT coalesce((SELECT at FROM counted), (SELECT max(at) FROM (SELECT trashed AS at FROM "
       "picture UNION ALL SELECT removed FROM watch)), {})",
       ms_of(now));
-  const std::int64_t passed = ms_of(now) - integer(last.c_str());
-  const std::int64_t uncounted = passed - std::clamp<std::int64_t>(passed, 0, kMost);
-  SqliteTransaction transaction(database_);
-  if (uncounted != 0) {
-    for (const char* sql : {"UPDATE picture SET trashed = min(trashed + ?, ?)",
-                            "UPDATE watch SET removed = min(removed + ?, ?)"}) {
-      SqliteStatement(database_, sql).bind(uncounted).bind(ms_of(now)).run();
-    }
-  }
-  SqliteStatement(database_, "INSERT OR REPLACE INTO counted VALUES(1, ?)").bind(ms_of(now)).run();
-  transaction.commit();
+  const std::int64_t passed = ms_of(now) - (counted_ ? *counted_ : integer(last.c_str()));
+  uncounted_ += passed - std::clamp<std::int64_t>(passed, 0, kMost);
+  counted_ = ms_of(now);
 }
 
+void TeachLibrary::move_stamps() {
+  if (uncounted_ != 0) {
+    for (const char* sql : {"UPDATE picture SET trashed = min(trashed + ?, ?)",
+                            "UPDATE watch SET removed = min(removed + ?, ?)"}) {
+      SqliteStatement(database_, sql).bind(uncounted_).bind(*counted_).run();
+    }
+  }
+  SqliteStatement(database_, "INSERT OR REPLACE INTO counted VALUES(1, ?)").bind(*counted_).run();
+}
+
+// Files are removed before anything is written: a full disk gets room by this. The stamps, which
+// move last, are compared as they are.
 std::size_t TeachLibrary::purge(const TeachTime& now) {
   return guarded([&] {
     count_time(now);
     const std::int64_t before =
-        ms_of(now) - std::chrono::duration_cast<std::chrono::milliseconds>(limits_.trash).count();
+        ms_of(now) - std::chrono::milliseconds(limits_.trash).count() - uncounted_;
     SqliteStatement old(database_,
                         "SELECT number FROM picture p WHERE trashed < ? OR EXISTS(SELECT 1 FROM "
                         "watch WHERE id = p.watch AND removed < ?) ORDER BY number LIMIT ?");
@@ -573,7 +577,9 @@ std::size_t TeachLibrary::purge(const TeachTime& now) {
           "DELETE FROM watch WHERE removed < ?"}) {
       SqliteStatement(database_, sql).bind(before).run();
     }
+    move_stamps();
     transaction.commit();
+    uncounted_ = 0;
     return removed;
   });
 }

@@ -154,7 +154,7 @@ class TeachLibrary {
   std::vector<PictureMark> change(const std::vector<PictureMark>& marks, const TeachTime& now);
 
   // Removes what was thrown away long ago, a part at a time: to be called until it returns 0.
-  // Returns how many pictures that were.
+  // Returns how many pictures that were. On a full disk, too: removing comes before writing.
   //
   // The clock may be wrong, a year ahead or behind. So time counts only as far as the program was
   // seen to run, by this call once a day: kMaxCounted at most since the call before. What was
@@ -186,6 +186,7 @@ class TeachLibrary {
   void write_classes(std::int64_t id, const std::vector<std::string>& classes);
   void make_room(const NewPicture& picture, std::int64_t bytes);
   void count_time(const TeachTime& now);
+  void move_stamps();
   std::size_t remove_pictures(SqliteStatement& numbers);
   bool remove_oldest(const std::string& condition);
   void insert(const NewPicture& picture, std::int64_t number, std::int64_t bytes);
@@ -197,6 +198,9 @@ class TeachLibrary {
   const PictureFiles pictures_;
   SqliteDatabase database_;
   std::int64_t next_number_ = 1;
+  // Milliseconds: until when purge() counted, and by how much the stamps have yet to move.
+  std::optional<std::int64_t> counted_;
+  std::int64_t uncounted_ = 0;
 };
 
 }  // namespace lookout

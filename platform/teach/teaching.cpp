@@ -1,6 +1,7 @@
 #include "platform/teach/teaching.h"
 
 #include <algorithm>
+#include <exception>
 #include <opencv2/imgproc.hpp>
 #include <utility>
 
@@ -163,13 +164,21 @@ TaughtEventPicture Teaching::add_event(const TaughtEvent& event, const TeachTime
   });
 }
 
-// Others use the library between the parts.
+// Others use the library between the parts. What the trainer keeps goes also when the library
+// cannot be written: that makes room.
 void Teaching::purge(const TeachTime& now) {
   const auto purge_part = [&now](TeachLibrary& library) { return library.purge(now); };
-  while (with_library(purge_part) > 0) {
+  std::exception_ptr problem;
+  try {
+    while (with_library(purge_part) > 0) {
+    }
+  } catch (const TeachError&) {
+    problem = std::current_exception();
   }
-  if (!trainer_) return;
-  trainer_->keep_only(with_library([](TeachLibrary& library) { return library.contents(); }));
+  if (trainer_) {
+    trainer_->keep_only(with_library([](TeachLibrary& library) { return library.contents(); }));
+  }
+  if (problem) std::rethrow_exception(problem);
 }
 
 bool Teaching::is_wanted(const Hold& hold, const cv::Mat& bgr) {

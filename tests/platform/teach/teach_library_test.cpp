@@ -409,6 +409,39 @@ TEST_F(TeachLibraryTest, AFullDiskIsToldAndNothingIsLeft) {
   EXPECT_EQ(add("open"), kept + 1);
 }
 
+// The database cannot be written at all here; on a full disk the picture's file makes the room.
+TEST_F(TeachLibraryTest, TrashIsEmptiedOnAFullDisk) {
+  library().add_watch(gate());
+  const std::int64_t old = add("open");
+  library().change({{old, "open", true}}, kNoon);
+  EXPECT_EQ(purge_daily(0, 3), 0);
+  const std::int64_t young = add("open");
+  library().change({{young, "open", true}}, after(hours(24 * 3)));
+  EXPECT_EQ(purge_daily(4, 5), 0);
+  const auto of_old = library().file(old);
+  const auto of_young = library().file(young);
+  reopen();
+  const pid_t child = fork();
+  if (child == 0) {
+    signal(SIGXFSZ, SIG_IGN);
+    TeachLibrary full(folder(), limits_);
+    const rlimit limit{16, 16};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    const auto fails = [&full](int day) {
+      return problem_of([&] { full.purge(after(hours(24 * day) + seconds(1))); }).has_value();
+    };
+    bool is_right = fails(6) && exists(of_old);
+    is_right = is_right && fails(7) && !exists(of_old);
+    is_right = is_right && fails(365) && exists(of_young);  // the clock is ahead
+    _exit(is_right ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(purge_daily(6, 8), 1) << "its row";
+  EXPECT_THAT(listed(std::nullopt, /*trashed=*/true), ElementsAre(young));
+}
+
 TEST_F(TeachLibraryTest, OneProcessWrites) {
   library();
   EXPECT_THROW(TeachLibrary{folder()}, std::system_error);
