@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 constexpr int kTeachSchema = 1;
 constexpr double kMillion = 1e6;
 constexpr std::int64_t kNoneId = 0;  // in place of a class
+constexpr std::int64_t kMostCounted = std::chrono::milliseconds(TeachLibrary::kMaxCounted).count();
 
 // Times are in milliseconds since 1970, minutes of the local day, regions in millionths, brightness
 // in hundredths. `class` is null for a picture without a label, and 0 for kNoneOfThem.
@@ -313,7 +314,7 @@ TaughtWatch TeachLibrary::rename_class(const std::string& watch, const std::stri
 void TeachLibrary::remove_watch(const std::string& name, const TeachTime& now) {
   guarded([&] {
     SqliteStatement(database_, "UPDATE watch SET removed = ? WHERE id = ?")
-        .bind(ms_of(now))
+        .bind(stamp_of(now))
         .bind(watch_id(name))
         .run();
     return true;
@@ -515,7 +516,7 @@ PictureMark TeachLibrary::apply(const PictureMark& mark, const TeachTime& now) {
                          "trashed, ?) END, revision = revision + 1 WHERE number = ?");
   const auto label = class_id(watch_id(before.watch), mark.label);
   label ? update.bind(*label) : update.bind_null();
-  update.bind(std::int64_t{mark.trashed}).bind(ms_of(now)).bind(mark.number).run();
+  update.bind(std::int64_t{mark.trashed}).bind(stamp_of(now)).bind(mark.number).run();
   return {mark.number, before.label, before.trashed, before.revision + 1};
 }
 
@@ -535,15 +536,22 @@ std::vector<PictureMark> TeachLibrary::change(const std::vector<PictureMark>& ma
   });
 }
 
+// By the clock of the purge before, as other stamps are, whatever the clock says meanwhile.
+std::int64_t TeachLibrary::stamp_of(const TeachTime& now) {
+  SqliteStatement row(database_, "SELECT at FROM counted");
+  if (!counted_ && !row.step()) return ms_of(now);  // nothing was counted yet
+  const std::int64_t counted = counted_ ? *counted_ : row.integer(0);
+  return std::clamp(ms_of(now), counted, counted + kMostCounted) - uncounted_;
+}
+
 // What was never counted before is as old as the newest of it.
 void TeachLibrary::count_time(const TeachTime& now) {
-  constexpr std::int64_t kMost = std::chrono::milliseconds(kMaxCounted).count();
   const std::string last = fmt::format(
       "SELECT coalesce((SELECT at FROM counted), (SELECT max(at) FROM (SELECT trashed AS at FROM "
       "picture UNION ALL SELECT removed FROM watch)), {})",
       ms_of(now));
   const std::int64_t passed = ms_of(now) - (counted_ ? *counted_ : integer(last.c_str()));
-  uncounted_ += passed - std::clamp<std::int64_t>(passed, 0, kMost);
+  uncounted_ += passed - std::clamp<std::int64_t>(passed, 0, kMostCounted);
   counted_ = ms_of(now);
 }
 

@@ -157,8 +157,9 @@ class TeachLibrary {
   // Returns how many pictures that were. On a full disk, too: removing comes before writing.
   //
   // The clock may be wrong, a year ahead or behind. So time counts only as far as the program was
-  // seen to run, by this call once a day: kMaxCounted at most since the call before. What was
-  // thrown away moves by the rest.
+  // seen to run, by this call at its start and once a day: kMaxCounted at most since the call
+  // before. What was thrown away before moves by the rest, and what is thrown away gets a time
+  // within kMaxCounted after that call.
   std::size_t purge(const TeachTime& now);
 
   // What there is, with what was thrown away or removed and can be restored.
@@ -185,6 +186,7 @@ class TeachLibrary {
   void write_watch(std::int64_t id, const TaughtWatch& watch);
   void write_classes(std::int64_t id, const std::vector<std::string>& classes);
   void make_room(const NewPicture& picture, std::int64_t bytes);
+  std::int64_t stamp_of(const TeachTime& now);
   void count_time(const TeachTime& now);
   void move_stamps();
   std::size_t remove_pictures(SqliteStatement& numbers);

@@ -305,6 +305,21 @@ TEST_F(TeachLibraryTest, AClockThatIsAheadForLongRemovesWhatTheProgramSawAge) {
   EXPECT_EQ(purge_daily(371, 373), 1);
 }
 
+TEST_F(TeachLibraryTest, AClockThatIsWrongForAnHourChangesNoTimeInTheTrash) {
+  library().add_watch(gate());
+  TaughtWatch lamp = gate();
+  lamp.name = lamp.title = "lamp";
+  library().add_watch(lamp);
+  EXPECT_EQ(purge_daily(0, 3), 0);
+  const hours year(24 * 365);
+  library().change({{add("open"), "open", true}}, after(-year));
+  library().change({{add("open"), "open", true}}, after(year));
+  library().remove_watch("lamp", after(-year));
+  EXPECT_EQ(purge_daily(4, 9), 0) << "what was thrown away when the clock was behind";
+  EXPECT_EQ(library().restore_watch("lamp").name, "lamp");
+  EXPECT_EQ(purge_daily(10, 12), 2) << "also when it was ahead";
+}
+
 TEST_F(TeachLibraryTest, TheTimeInWhichTheMachineIsOffDoesNotCount) {
   library().add_watch(gate());
   library().remove_watch("gate", kNoon);
