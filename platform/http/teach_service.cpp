@@ -342,8 +342,10 @@ void TeachService::check_not_fixed(const std::string& name, const Asked& asked) 
 HttpResponse TeachService::add_watch(const Asked& asked) {
   const TaughtWatch watch = parse_new_watch(asked.body);
   check_not_fixed(watch.name, asked);
-  teaching_->with_library([&](TeachLibrary& library) { library.add_watch(watch); });
-  if (trainer_) trainer_->begin(watch.name);
+  const auto begin = [&] {
+    if (trainer_) trainer_->begin(watch.name);
+  };
+  teaching_->with_library([&](TeachLibrary& library) { library.add_watch(watch, begin); });
   return watch_answer(watch.name, 201);
 }
 

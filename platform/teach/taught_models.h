@@ -40,7 +40,8 @@ class TaughtModelStore {
   // `folder`: it may be missing until a model is kept.
   explicit TaughtModelStore(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  // Removes the models of a former watch of that name: a new one has none.
+  // Removes the models of a former watch of that name: a new one has none. kWatchExists: one of
+  // them is in use, as after the library was lost, or it cannot be read whether one is.
   void begin(const std::string& watch) const;
   // Where the next model of a watch is to be written, NUMBER.head. Makes the folders.
   std::filesystem::path next_head(const std::string& watch) const;

@@ -247,7 +247,7 @@ void TeachLibrary::write_classes(std::int64_t id, const std::vector<std::string>
   }
 }
 
-TaughtWatch TeachLibrary::add_watch(const TaughtWatch& watch) {
+TaughtWatch TeachLibrary::add_watch(const TaughtWatch& watch, const std::function<void()>& before) {
   check_watch(watch, limits_);
   return guarded([&] {
     SqliteTransaction transaction(database_);
@@ -263,6 +263,7 @@ TaughtWatch TeachLibrary::add_watch(const TaughtWatch& watch) {
         .run();
     const std::int64_t id = integer("SELECT last_insert_rowid()");
     write_watch(id, watch);
+    if (before) before();
     transaction.commit();
     return read_watch(id);
   });

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <opencv2/core/types.hpp>
 #include <optional>
@@ -121,7 +122,9 @@ class TeachLibrary {
   TaughtWatch watch(const std::string& name);
   // Its revision is not used. Returns it as it is kept. People know a watch by its title, or else
   // its name: no two watches get the same (kTitleExists); one that is restored keeps its own.
-  TaughtWatch add_watch(const TaughtWatch& watch);
+  // `before` is called when nothing refuses the watch any more, and before it is there; when it
+  // throws, there is none.
+  TaughtWatch add_watch(const TaughtWatch& watch, const std::function<void()>& before = {});
   // Replaces title, region and classes, when the revision is the one it has. A class goes only when
   // no picture has it; no model's guess is it any more.
   TaughtWatch change_watch(const TaughtWatch& watch);

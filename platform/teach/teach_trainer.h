@@ -90,7 +90,8 @@ class TeachTrainer {
   virtual void use(const std::string& watch, const std::string& sha256) = 0;
   // The run calls the watch so from now on.
   virtual void rename(const std::string& watch, const std::string& title) = 0;
-  // The watch is new: models of a former one of its name are not its own, and go.
+  // A watch is to be added: models of a former one of its name are not its own, and go.
+  // kWatchExists: the run uses one of them.
   virtual void begin(const std::string& watch) = 0;
   // The run no longer has this watch; its models stay until keep_only(), or begin().
   virtual void retire(const std::string& watch) = 0;

@@ -250,5 +250,17 @@ TEST_F(TeachServiceTest, TheRunFollowsWhatBecomesOfAWatch) {
                                                      "retire gate", "restore gate"));
 }
 
+TEST_F(TeachServiceTest, AWatchWhoseModelIsInUseIsNotAddedAgain) {
+  const auto trainer = std::make_shared<FakeTrainer>();
+  start(teach_options(trainer));
+  std::string hut = kGate;
+  hut.replace(hut.find("gate"), 4, FakeTrainer::kUsedName);
+  EXPECT_EQ(refused("POST", "/api/1/teach/watches", hut), "409 watch_exists");
+  EXPECT_EQ(told(200, "GET", "/api/1/teach")["watches"], nlohmann::json::array());
+  add_gate();
+  EXPECT_EQ(refused("POST", "/api/1/teach/watches", kGate), "409 watch_exists");
+  EXPECT_THAT(trainer->notes(), testing::ElementsAre("begin gate")) << "its models stay";
+}
+
 }  // namespace
 }  // namespace lookout

@@ -56,6 +56,9 @@ inline constexpr TeachRoute kTeachRoutes[] = {
 // Has two models, and trains until it is cancelled.
 class FakeTrainer : public TeachTrainer {
  public:
+  // A model of it is in use, though it is in no library.
+  static constexpr const char* kUsedName = "hut";
+
   void start(const TaughtWatch& watch, const std::vector<TaughtPicture>& pictures,
              const PictureFile& file) override {
     const MutexLock lock(mutex_);
@@ -103,7 +106,12 @@ class FakeTrainer : public TeachTrainer {
   void rename(const std::string& watch, const std::string& title) override {
     note("rename " + watch + ": " + title);
   }
-  void begin(const std::string& watch) override { note("begin " + watch); }
+  void begin(const std::string& watch) override {
+    if (watch == kUsedName) {
+      throw TeachError(TeachProblem::kWatchExists, "there is a watch 'hut' already", watch);
+    }
+    note("begin " + watch);
+  }
   void retire(const std::string& watch) override { note("retire " + watch); }
   void restore(const std::string& watch) override { note("restore " + watch); }
 

@@ -117,6 +117,27 @@ TEST_F(TaughtModelsOnDisk, ANewWatchHasNoModelOfAFormerOne) {
   EXPECT_THAT(store_.in_use(), SizeIs(1)) << "others keep theirs";
 }
 
+// As when the library was lost, and the run could not load the model.
+TEST_F(TaughtModelsOnDisk, ANewWatchTakesNoModelThatIsInUse) {
+  const auto refused = [this] {
+    try {
+      store_.begin("gate");
+      return false;
+    } catch (const TeachError& error) {
+      EXPECT_EQ(error.about(), "gate");
+      return error.problem() == TeachProblem::kWatchExists;
+    }
+  };
+  const std::string first = train();
+  store_.use("gate", first);
+  EXPECT_TRUE(refused());
+  EXPECT_EQ(used(), first);
+  EXPECT_EQ(store_.in_use()[0].problem, "");
+  std::ofstream(folder_.path() / "models/gate/current") << "{";
+  EXPECT_TRUE(refused()) << "nobody knows what is in use";
+  EXPECT_TRUE(store_.models("gate").trained);
+}
+
 // As it was written before retire() kept what was in use.
 TEST_F(TaughtModelsOnDisk, AnOlderChoiceIsRead) {
   const std::string sha256 = train();
