@@ -94,7 +94,7 @@ class HistoryStore {
   struct Row;
 
   void prepare(const std::filesystem::path& file);
-  void check_content();
+  void check_rows();
   void end_open_states();
   std::int64_t id_of(const char* table, std::map<std::string, std::int64_t>& ids,
                      const std::string& text);

@@ -334,6 +334,34 @@ TEST_F(HistoryStoreTest, ADamagedFileIsSetAsideWithItsPictures) {
   EXPECT_THAT(open_history(folder()).damage, IsEmpty());
 }
 
+TEST_F(HistoryStoreTest, ADamagedFileKeepsItsLogWhichMayHaveTheNewestChanges) {
+  { const HistoryStore first(folder()); }
+  HistoryStore store(folder());
+  add(store, kStart, "open");
+  const auto set_aside = [this](const std::string& name, const auto& damage) {
+    // As if the machine had lost its power now.
+    const auto crashed = folder().parent_path() / name;
+    std::filesystem::copy(folder(), crashed, std::filesystem::copy_options::recursive);
+    damage(crashed / kHistoryFile);
+    const std::string log = read_file(crashed / "history.db-wal");
+    EXPECT_THAT(log, testing::Not(IsEmpty()));
+    const std::string told = open_history(crashed).damage;
+    EXPECT_TRUE(read_file(crashed / "history.db.damaged-wal") == log) << told;
+    return told;
+  };
+  const auto overwrite = [](const std::filesystem::path& file) {
+    const auto size = file_size(file);
+    std::ofstream(file) << std::string(size, 'x');
+  };
+  EXPECT_THAT(set_aside("overwritten", overwrite), HasSubstr("not a database"));
+  const auto lose_names = [](const std::filesystem::path& file) {
+    SqliteDatabase database(file, SqliteDatabase::Access::kWrite);
+    database.keep_log(true);
+    database.execute("DELETE FROM name");
+  };
+  EXPECT_THAT(set_aside("strayed", lose_names), HasSubstr("name what is not there"));
+}
+
 TEST_F(HistoryStoreTest, AFileOfAnotherKindIsSetAside) {
   std::filesystem::create_directory(folder());
   std::ofstream(folder() / kHistoryFile)
