@@ -146,6 +146,18 @@ struct TaughtModelStore::Choice {
   static fs::path head_in(const fs::path& folder, const Model& model) {
     return folder / fmt::format("{:04}{}", model.number, kHeadSuffix);
   }
+
+  // Of the model in use. Nothing: it has none that can be read.
+  std::optional<TaughtReport> report_in(const fs::path& folder) const {
+    return report_of(head_in(folder, *used).replace_extension(kReportSuffix));
+  }
+
+  // That the run has. Nothing: its report is lost.
+  std::optional<std::string> title_in(const fs::path& folder) const {
+    if (title) return title;
+    const auto report = report_in(folder);
+    return report ? std::optional(report->title) : std::nullopt;
+  }
 };
 
 fs::path TaughtModelStore::folder_of(const std::string& watch) const {
@@ -272,9 +284,10 @@ bool TaughtModelStore::rename(const std::string& watch, const std::string& title
   if (!fs::exists(folder, unseen)) return false;  // its training will know the title
   auto choice = Choice::read(folder);
   if (!choice || choice->title == title) return false;
+  const bool changes = choice->used && choice->title_in(folder) != title;
   choice->title = title;
   choice->write(folder);
-  return choice->used.has_value();
+  return changes;
 }
 
 void TaughtModelStore::retire(const std::string& watch) const {
@@ -286,12 +299,13 @@ void TaughtModelStore::retire(const std::string& watch) const {
   next.write(folder);
 }
 
-void TaughtModelStore::restore(const std::string& watch) const {
+bool TaughtModelStore::restore(const std::string& watch) const {
   const fs::path folder = folder_of(watch);
   auto choice = Choice::read(folder);
-  if (!choice || choice->used || !choice->retired) return;
+  if (!choice || choice->used || !choice->retired) return false;
   choice->used = std::exchange(choice->retired, std::nullopt);
   choice->write(folder);
+  return true;
 }
 
 std::vector<TaughtRun> TaughtModelStore::in_use() const {
@@ -305,7 +319,7 @@ std::vector<TaughtRun> TaughtModelStore::in_use() const {
     if (choice && !choice->used) continue;
     if (choice) {
       run.head = Choice::head_in(folder, *choice->used);
-      const auto report = report_of(fs::path(run.head).replace_extension(kReportSuffix));
+      const auto report = choice->report_in(folder);
       run.problem = problem_of(run.head, choice->used->sha256);
       if (run.problem.empty() && !report) run.problem = "has no report that can be read";
       if (report) run.title = choice->title.value_or(report->title);

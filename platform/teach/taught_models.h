@@ -59,8 +59,8 @@ class TaughtModelStore {
   bool rename(const std::string& watch, const std::string& title) const;
   // None is in use any more.
   void retire(const std::string& watch) const;
-  // The one that was in use before retire() is in use again, if there was one.
-  void restore(const std::string& watch) const;
+  // The one that was in use before retire() is in use again. Returns whether there was one.
+  bool restore(const std::string& watch) const;
 
   // Removes the models of other watches, unless one is in use: a library that was lost does not end
   // what it taught.

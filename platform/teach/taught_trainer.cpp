@@ -213,7 +213,7 @@ void TaughtTrainer::retire(const std::string& watch) {
 void TaughtTrainer::restore(const std::string& watch) {
   {
     const MutexLock lock(store_mutex_);
-    store_.restore(watch);
+    if (!store_.restore(watch)) return;
   }
   options_.reload();
 }

@@ -95,13 +95,13 @@ TEST_F(TaughtModelsOnDisk, AWatchThatComesBackUsesWhatItUsed) {
   store_.retire("gate");
   EXPECT_THAT(store_.in_use(), IsEmpty());
   for (std::size_t i = 0; i < TaughtModelStore::kKept; ++i) train();
-  store_.restore("gate");
-  store_.restore("gate");
+  EXPECT_TRUE(store_.restore("gate"));
+  EXPECT_FALSE(store_.restore("gate")) << "the run has it already";
   EXPECT_EQ(used(), second);
   EXPECT_EQ(previous(), first);
   EXPECT_EQ(store_.in_use()[0].problem, "");
-  store_.restore("lamp");
-  EXPECT_THAT(store_.in_use(), SizeIs(1)) << "it used none";
+  EXPECT_FALSE(store_.restore("lamp")) << "it used none";
+  EXPECT_THAT(store_.in_use(), SizeIs(1));
 }
 
 TEST_F(TaughtModelsOnDisk, ANewWatchHasNoModelOfAFormerOne) {
@@ -159,6 +159,13 @@ TEST_F(TaughtModelsOnDisk, TheRunGetsTheTitleThatTheWatchHasNow) {
   store_.restore("gate");
   EXPECT_EQ(store_.in_use()[0].title, "");
   EXPECT_EQ(store_.in_use()[0].roi, cv::Rect2d(0.25, 0.5, 0.5, 0.25));
+}
+
+TEST_F(TaughtModelsOnDisk, ATitleThatTheRunHasAlreadyChangesNothing) {
+  store_.use("gate", train());
+  EXPECT_FALSE(store_.rename("gate", "The gate")) << "as of the training";
+  EXPECT_TRUE(store_.rename("gate", "Front gate"));
+  EXPECT_EQ(store_.in_use()[0].title, "Front gate");
 }
 
 TEST_F(TaughtModelsOnDisk, ADamagedOneIsTold) {

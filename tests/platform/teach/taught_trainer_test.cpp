@@ -175,6 +175,11 @@ TEST_F(TrainerWithShell, KeepsTheModelAndTheRunIsToldToUseIt) {
   trainer_->retire("lamp");
   EXPECT_EQ(reloads_, 2);
   EXPECT_FALSE(trainer_->models("lamp").used);
+  trainer_->restore("lamp");
+  EXPECT_EQ(reloads_, 3);
+  trainer_->restore("lamp");
+  trainer_->rename("lamp", "");
+  EXPECT_EQ(reloads_, 3) << "the run has it so already";
   EXPECT_THROW(trainer_->use("lamp", "0"), TeachError);
 }
 
