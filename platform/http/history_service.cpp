@@ -16,6 +16,7 @@
 #include "platform/history/history_reader.h"
 #include "platform/history/history_text.h"
 #include "platform/system/parse_number.h"
+#include "platform/system/percent_encoding.h"
 
 namespace lookout {
 namespace {
@@ -77,7 +78,7 @@ class Parameters {
   std::optional<std::string> text(const char* name) const {
     const auto found = query_.find(name);
     if (found == query_.end()) return std::nullopt;
-    return without_escapes(found->second);
+    return percent_decoded(found->second);
   }
 
  private:
@@ -146,8 +147,8 @@ void add_next(const HttpRequest& request, const Asked& asked, const std::string&
   std::string link =
       fmt::format("{}?from={}&to={}&limit={}", request.path.substr(request.path.rfind('/') + 1),
                   seconds_of(asked.query.from), seconds_of(asked.query.to), asked.limit);
-  if (asked.query.watch) link += "&watch=" + with_escapes(*asked.query.watch);
-  if (asked.query.state) link += "&state=" + with_escapes(*asked.query.state);
+  if (asked.query.watch) link += "&watch=" + percent_encoded(*asked.query.watch);
+  if (asked.query.state) link += "&state=" + percent_encoded(*asked.query.state);
   if (asked.by_hour) link += "&by=hour";
   response.headers.emplace_back("Link", "<" + link + place + R"(>; rel="next")");
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "pipeline/results/format.h"
 
@@ -26,37 +25,6 @@ std::map<std::string, std::string> parse_query(std::string_view text) {
     query.emplace(pair.substr(0, equals), value);
   }
   return query;
-}
-
-std::string without_escapes(std::string_view text) {
-  constexpr int kHexadecimal = 16;
-  constexpr std::size_t kDigits = 2;
-  std::string plain;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    unsigned int byte = 0;
-    const char* const digits = text.data() + i + 1;
-    const bool escape =
-        text[i] == '%' && i + kDigits < text.size() &&
-        std::from_chars(digits, digits + kDigits, byte, kHexadecimal).ptr == digits + kDigits;
-    plain += escape ? static_cast<char>(byte) : text[i];
-    if (escape) i += kDigits;
-  }
-  return plain;
-}
-
-std::string with_escapes(std::string_view text) {
-  std::string escaped;
-  for (const char letter : text) {
-    const bool plain = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-                       (letter >= '0' && letter <= '9') ||
-                       std::string_view("-._~").find(letter) != std::string_view::npos;
-    if (plain) {
-      escaped += letter;
-    } else {
-      escaped += fmt::format("%{:02X}", static_cast<unsigned char>(letter));
-    }
-  }
-  return escaped;
 }
 
 std::string megabytes(std::size_t bytes) {

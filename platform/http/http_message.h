@@ -98,11 +98,6 @@ inline constexpr const char* kOtherRoute = "(other)";
 // one name the first counts.
 std::map<std::string, std::string> parse_query(std::string_view text);
 
-// `color%20bars+x` -> `color bars+x`
-std::string without_escapes(std::string_view text);
-// Of a value in a query: `color bars` -> `color%20bars`
-std::string with_escapes(std::string_view text);
-
 // So many bytes for people: "8".
 std::string megabytes(std::size_t bytes);
 

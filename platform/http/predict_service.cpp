@@ -11,6 +11,7 @@
 #include "pipeline/core/lower_case.h"
 #include "pipeline/results/format.h"
 #include "platform/predict/multipart.h"
+#include "platform/system/percent_encoding.h"
 
 namespace lookout {
 namespace {
@@ -85,7 +86,7 @@ std::variant<Upload, HttpResponse> upload_of(const HttpRequest& request) {
 
 std::string watch_of(const HttpRequest& request) {
   const auto found = request.query.find("watch");
-  return found == request.query.end() ? std::string() : without_escapes(found->second);
+  return found == request.query.end() ? std::string() : percent_decoded(found->second);
 }
 
 std::optional<HttpResponse> watch_refusal(const WatchList& watches, const std::string& name) {

@@ -17,6 +17,7 @@
 #include "platform/pictures/encode_picture.h"
 #include "platform/pictures/jpeg_decoder.h"
 #include "platform/system/parse_number.h"
+#include "platform/system/percent_encoding.h"
 
 namespace lookout {
 
@@ -95,7 +96,7 @@ class TeachFields {
     if (found == query_.end()) return std::nullopt;
     std::string text = found->second;
     std::replace(text.begin(), text.end(), '+', ' ');
-    return without_escapes(text);
+    return percent_decoded(text);
   }
   // Nothing: it is wrong.
   std::optional<bool> flag(const char* name) const {

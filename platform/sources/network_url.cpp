@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "pipeline/core/error.h"
+#include "platform/system/percent_encoding.h"
 
 namespace lookout {
 namespace {
@@ -22,35 +23,6 @@ Authority authority_of(const std::string& url, std::string::size_type host) {
 }
 
 Authority authority_of(const std::string& url) { return authority_of(url, url.find(kScheme) + 3); }
-
-bool is_unreserved(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         std::string("-._~").find(c) != std::string::npos;
-}
-
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    if (is_unreserved(c)) {
-      result += c;
-    } else {
-      result += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    }
-  }
-  return result;
-}
-
-std::string percent_decoded(const std::string& text) {
-  std::string result;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto hex = text.substr(i + 1, 2);
-    const bool is_escape = text[i] == '%' && hex.size() == 2 &&
-                           hex.find_first_not_of("0123456789abcdefABCDEF") == hex.npos;
-    result += is_escape ? static_cast<char>(std::stoi(hex, nullptr, 16)) : text[i];
-    if (is_escape) i += 2;
-  }
-  return result;
-}
 
 }  // namespace
 
@@ -106,8 +78,8 @@ std::string with_credentials(const std::string& url, const std::string& content)
     throw Error(ErrorKind::kUsage,
                 "the first line of the file camera.credentials has to be USER:PASSWORD");
   }
-  return url.substr(0, begin) + escaped(line.substr(0, colon)) + ":" +
-         escaped(line.substr(colon + 1)) + "@" + url.substr(begin);
+  return url.substr(0, begin) + percent_encoded(line.substr(0, colon)) + ":" +
+         percent_encoded(line.substr(colon + 1)) + "@" + url.substr(begin);
 }
 
 std::string without_credentials(const std::string& url, std::string& credentials) {

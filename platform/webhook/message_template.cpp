@@ -10,6 +10,7 @@
 #include "pipeline/core/error.h"
 #include "pipeline/core/json_text.h"
 #include "pipeline/core/printable.h"
+#include "platform/system/percent_encoding.h"
 
 namespace lookout {
 namespace {
@@ -66,16 +67,6 @@ std::string header_value(std::string text) {
   const auto begin = std::min(text.find_first_not_of(' '), text.size());
   const auto end = text.find_last_not_of(' ');
   return end == std::string::npos ? std::string() : text.substr(begin, end + 1 - begin);
-}
-
-std::string percent_encoded(std::string_view text) {
-  std::string encoded;
-  for (const char letter : text) {
-    const bool is_plain = is_word_letter(letter) || letter == '.' || letter == '~';
-    encoded += is_plain ? std::string(1, letter)
-                        : fmt::format("%{:02X}", static_cast<unsigned char>(letter));
-  }
-  return encoded;
 }
 
 }  // namespace
