@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kBoundary = "lookout-picture";
 const cv::Size kAwaySize(640, 480);
 
-std::string seconds_of(std::chrono::system_clock::time_point time) {
+std::string timestamp_of(std::chrono::system_clock::time_point time) {
   std::string text;
   append_seconds(time, text);
   return text;
@@ -87,7 +87,7 @@ class LiveView::Viewer : public HttpStream {
     std::string text = fmt::format("--{}\r\nContent-Type: image/jpeg\r\n", kBoundary);
     if (!advance_headers_) {
       text += fmt::format("Content-Length: {}\r\nX-Timestamp: {}\r\n", current.jpeg->size(),
-                          seconds_of(current.time));
+                          timestamp_of(current.time));
     }
     return text + "\r\n";
   }
@@ -196,7 +196,7 @@ void LiveView::answer(const HttpRespond& respond) const {
   response.status = current_.away ? 503 : 200;
   response.type = "image/jpeg";
   response.body = current_.jpeg;
-  response.headers = {{"X-Timestamp", seconds_of(current_.time)}};
+  response.headers = {{"X-Timestamp", timestamp_of(current_.time)}};
   if (current_.away) {
     response.headers.emplace_back("Retry-After", "2");
   } else {

@@ -50,7 +50,7 @@ std::uintmax_t size_of(const DamagedCopy& copy) {
 }
 
 // What cannot be removed stays.
-void remove(const DamagedCopy& copy) {
+void remove_copy(const DamagedCopy& copy) {
   std::error_code ignored;
   fs::remove_all(copy.pictures, ignored);
   for (const char* part : kDatabaseParts) fs::remove(copy.database.string() + part, ignored);
@@ -97,7 +97,7 @@ fs::path set_database_aside(const fs::path& file, std::size_t most) {
   std::stable_sort(
       former.begin(), former.end(),
       [](const DamagedCopy& one, const DamagedCopy& other) { return one.bytes > other.bytes; });
-  for (; former.size() >= most && !former.empty(); former.pop_back()) remove(former.back());
+  for (; former.size() >= most && !former.empty(); former.pop_back()) remove_copy(former.back());
   int number = 1;
   while (number < kCopies && exists(copy_of(file, number))) ++number;
   const DamagedCopy copy = copy_of(file, number);
