@@ -19,7 +19,6 @@ namespace fs = std::filesystem;
 constexpr int kTeachSchema = 1;
 constexpr double kMillion = 1e6;
 constexpr std::int64_t kNoneId = 0;  // in place of a class
-constexpr std::int64_t kMostCounted = std::chrono::milliseconds(TeachLibrary::kMaxCounted).count();
 
 // Times are in milliseconds since 1970, minutes of the local day, regions in millionths, brightness
 // in hundredths. `class` is null for a picture without a label, and 0 for kNoneOfThem.
@@ -39,10 +38,6 @@ CREATE TABLE picture(number INTEGER PRIMARY KEY AUTOINCREMENT, watch INTEGER NOT
 CREATE INDEX picture_watch ON picture(watch, number);
 PRAGMA user_version = 1;
 )";
-// Until when time was counted. Libraries of before have none.
-constexpr const char* kCreateCounted =
-    "CREATE TABLE IF NOT EXISTS counted(id INTEGER PRIMARY KEY CHECK(id = 1), at INTEGER NOT NULL) "
-    "STRICT";
 
 constexpr const char* kSelectPictures =
     "SELECT p.number, w.name, p.class, c.text, p.hold, p.at, p.minute, p.brightness, p.night, "
@@ -125,7 +120,8 @@ TeachLibrary::TeachLibrary(const fs::path& folder, const TeachLimits& limits)
       folder_(folder),
       lock_(folder),
       pictures_(folder),
-      database_(checked_database(folder / kTeachFile), SqliteDatabase::Access::kWrite) {
+      database_(checked_database(folder / kTeachFile), SqliteDatabase::Access::kWrite),
+      trash_(database_) {
   prepare();
   next_number_ = integer("SELECT max(seq) FROM sqlite_sequence WHERE name = 'picture'") + 1;
   pictures_.remove_from(next_number_);
@@ -137,14 +133,14 @@ void TeachLibrary::prepare() {
   SqliteStatement(database_, "PRAGMA journal_mode = WAL").step();
   database_.execute("PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF");
   const std::int64_t schema = integer("PRAGMA user_version");
-  if (schema == kTeachSchema) return database_.execute(kCreateCounted);
+  if (schema == kTeachSchema) return trash_.prepare();
   if (schema != 0) {
     throw std::system_error(ENOTSUP, std::generic_category(),
                             "the library was written by another version of lookout");
   }
   SqliteTransaction transaction(database_);
   database_.execute(kCreateLibrary);
-  database_.execute(kCreateCounted);
+  trash_.prepare();
   transaction.commit();
   sync_folder(folder_);
 }
@@ -315,7 +311,7 @@ TaughtWatch TeachLibrary::rename_class(const std::string& watch, const std::stri
 void TeachLibrary::remove_watch(const std::string& name, const TeachTime& now) {
   guarded([&] {
     SqliteStatement(database_, "UPDATE watch SET removed = ? WHERE id = ?")
-        .bind(stamp_of(now))
+        .bind(trash_.stamp(ms_of(now)))
         .bind(watch_id(name))
         .run();
     return true;
@@ -517,7 +513,7 @@ PictureMark TeachLibrary::apply(const PictureMark& mark, const TeachTime& now) {
                          "trashed, ?) END, revision = revision + 1 WHERE number = ?");
   const auto label = class_id(watch_id(before.watch), mark.label);
   label ? update.bind(*label) : update.bind_null();
-  update.bind(std::int64_t{mark.trashed}).bind(stamp_of(now)).bind(mark.number).run();
+  update.bind(std::int64_t{mark.trashed}).bind(trash_.stamp(ms_of(now))).bind(mark.number).run();
   return {mark.number, before.label, before.trashed, before.revision + 1};
 }
 
@@ -537,42 +533,13 @@ std::vector<PictureMark> TeachLibrary::change(const std::vector<PictureMark>& ma
   });
 }
 
-// By the clock of the purge before, as other stamps are, whatever the clock says meanwhile.
-std::int64_t TeachLibrary::stamp_of(const TeachTime& now) {
-  SqliteStatement row(database_, "SELECT at FROM counted");
-  if (!counted_ && !row.step()) return ms_of(now);  // nothing was counted yet
-  const std::int64_t counted = counted_ ? *counted_ : row.integer(0);
-  return std::clamp(ms_of(now), counted, counted + kMostCounted) - uncounted_;
-}
-
-// What was never counted before is as old as the newest of it.
-void TeachLibrary::count_time(const TeachTime& now) {
-  const std::string last = fmt::format(
-      "SELECT coalesce((SELECT at FROM counted), (SELECT max(at) FROM (SELECT trashed AS at FROM "
-      "picture UNION ALL SELECT removed FROM watch)), {})",
-      ms_of(now));
-  const std::int64_t passed = ms_of(now) - (counted_ ? *counted_ : integer(last.c_str()));
-  uncounted_ += passed - std::clamp<std::int64_t>(passed, 0, kMostCounted);
-  counted_ = ms_of(now);
-}
-
-void TeachLibrary::move_stamps() {
-  if (uncounted_ != 0) {
-    for (const char* sql : {"UPDATE picture SET trashed = min(trashed + ?, ?)",
-                            "UPDATE watch SET removed = min(removed + ?, ?)"}) {
-      SqliteStatement(database_, sql).bind(uncounted_).bind(*counted_).run();
-    }
-  }
-  SqliteStatement(database_, "INSERT OR REPLACE INTO counted VALUES(1, ?)").bind(*counted_).run();
-}
-
 // Files are removed before anything is written: a full disk gets room by this. The stamps, which
 // move last, are compared as they are.
 std::size_t TeachLibrary::purge(const TeachTime& now) {
   return guarded([&] {
-    count_time(now);
+    trash_.count(ms_of(now));
     const std::int64_t before =
-        ms_of(now) - std::chrono::milliseconds(limits_.trash).count() - uncounted_;
+        ms_of(now) - std::chrono::milliseconds(limits_.trash).count() - trash_.uncounted();
     SqliteStatement old(database_,
                         "SELECT number FROM picture p WHERE trashed < ? OR EXISTS(SELECT 1 FROM "
                         "watch WHERE id = p.watch AND removed < ?) ORDER BY number LIMIT ?");
@@ -586,9 +553,9 @@ std::size_t TeachLibrary::purge(const TeachTime& now) {
           "DELETE FROM watch WHERE removed < ?"}) {
       SqliteStatement(database_, sql).bind(before).run();
     }
-    move_stamps();
+    trash_.move_stamps();
     transaction.commit();
-    uncounted_ = 0;
+    trash_.moved();
     return removed;
   });
 }

@@ -24,6 +24,7 @@
 #include "platform/system/sqlite.h"
 #include "platform/system/state_folder.h"
 #include "platform/teach/teach_error.h"
+#include "platform/teach/trash_clock.h"
 
 namespace lookout {
 
@@ -160,9 +161,7 @@ class TeachLibrary {
   // Returns how many pictures that were. On a full disk, too: removing comes before writing.
   //
   // The clock may be wrong, a year ahead or behind. So time counts only as far as the program was
-  // seen to run, by this call at its start and once a day: kMaxCounted at most since the call
-  // before. What was thrown away before moves by the rest, and what is thrown away gets a time
-  // within kMaxCounted after that call.
+  // seen to run, by this call at its start and once a day (TrashClock).
   std::size_t purge(const TeachTime& now);
 
   // What there is, with what was thrown away or removed and can be restored.
@@ -173,8 +172,6 @@ class TeachLibrary {
   Contents contents();
 
   TeachUsage usage();
-  static constexpr std::chrono::hours kMaxCounted{25};
-
   const TeachLimits& limits() const { return limits_; }
 
  private:
@@ -189,9 +186,6 @@ class TeachLibrary {
   void write_watch(std::int64_t id, const TaughtWatch& watch);
   void write_classes(std::int64_t id, const std::vector<std::string>& classes);
   void make_room(const NewPicture& picture, std::int64_t bytes);
-  std::int64_t stamp_of(const TeachTime& now);
-  void count_time(const TeachTime& now);
-  void move_stamps();
   std::size_t remove_pictures(SqliteStatement& numbers);
   bool remove_oldest(const std::string& condition);
   void insert(const NewPicture& picture, std::int64_t number, std::int64_t bytes);
@@ -202,10 +196,8 @@ class TeachLibrary {
   const FolderLock lock_;
   const PictureFiles pictures_;
   SqliteDatabase database_;
+  TrashClock trash_;
   std::int64_t next_number_ = 1;
-  // Milliseconds: until when purge() counted, and by how much the stamps have yet to move.
-  std::optional<std::int64_t> counted_;
-  std::int64_t uncounted_ = 0;
 };
 
 }  // namespace lookout

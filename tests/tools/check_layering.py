@@ -335,6 +335,7 @@ ONE_USER = {
     "platform/teach/lesson.h": "what a training does without an engine",
     "platform/teach/teach_preview.h": "what the routes of teaching tell",
     "platform/teach/teach_reporter.h": "the frame loop's side of teaching, with a contract",
+    "platform/teach/trash_clock.h": "how trash ages, apart from what is kept",
     "platform/teach/watch_rules.h": "what a watch may be, apart from how it is kept",
     "platform/sources/video_source.h": "the module lookout-video is loaded by its name",
 }
