@@ -36,8 +36,8 @@ class Workers {
   // closed and all of them were classified. Throws what classifying the next region threw.
   TakeStatus take(ClassifiedFrame& classified, std::chrono::milliseconds timeout);
 
-  // Whether a worker has been at one region or picture for longer than `limit` at the time `now`: it
-  // may never return.
+  // Whether a worker has been at one region or picture for longer than `limit` at the time `now`:
+  // it may never return.
   bool hangs(Clock::time_point now, std::chrono::milliseconds limit) EXCLUDES(mutex_);
 
   // Waits for the inferences under way and joins the threads. Results that were not taken are lost.
