@@ -204,16 +204,19 @@ std::string bearer_of_service(const RunOptions& options) {
   }
 }
 
+// A client would start a service that is stopped. Where none runs, an address may be that of a run
+// of the user, or of somebody else, who gets no secret; a container has no systemd, and nobody
+// else.
 std::string metrics_text(const RunOptions& options, const std::string& unit,
-                         const std::vector<ServiceState>& services) {
-  // A client would start a service that is stopped. Where none runs, an address may be that of a
-  // run of the user, or of somebody else, who gets no secret.
+                         const Diagnosis& diagnosis) {
+  const auto& services = diagnosis.services;
   const bool runs = std::any_of(services.begin(), services.end(), [&](const ServiceState& service) {
     return service.unit == unit + ".service" && service.state == "active";
   });
   const std::string address = runs ? address_of_service(options.http, unit) : options.http.address;
   if (address.empty()) return "no server of the service runs\n";
-  return metrics_at(address, runs ? bearer_of_service(options) : "");
+  const bool is_its_own = runs || !diagnosis.system.systemd;
+  return metrics_at(address, is_its_own ? bearer_of_service(options) : "");
 }
 
 std::string trace_text(const std::string& file) {
@@ -300,7 +303,7 @@ std::vector<BundleEntry> collect_bundle(const RunOptions& options,
   add("cameras.txt", [&] { return list_cameras({options}); });
   add("journal.txt", [&] { return journal_text(unit); });
   add("kernel.txt", kernel_text);
-  add("metrics.txt", [&] { return metrics_text(options, unit, diagnosis.services); });
+  add("metrics.txt", [&] { return metrics_text(options, unit, diagnosis); });
   if (const std::string& trace = options.profile.trace; !trace.empty()) {
     add("trace.json", [&] { return trace_text(trace); });
   }
