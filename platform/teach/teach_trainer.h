@@ -57,7 +57,7 @@ struct TaughtModels {
   std::optional<TaughtModel> trained;   // the newest one, used or not
 };
 
-// TeachLibrary::file().
+// TeachLibrary::file(), which waits for the library.
 using PictureFile = std::function<std::filesystem::path(std::int64_t)>;
 
 // For any threads. Functions throw TeachError.
@@ -91,7 +91,8 @@ class TeachTrainer {
   // The run calls the watch so from now on.
   virtual void rename(const std::string& watch, const std::string& title) = 0;
   // A watch is to be added: models of a former one of its name are not its own, and go.
-  // kWatchExists: the run uses one of them.
+  // kWatchExists: the run uses one of them. The library waits for this call, so this call must
+  // wait for nobody who asks for a PictureFile.
   virtual void begin(const std::string& watch) = 0;
   // The run no longer has this watch; its models stay until keep_only(), or begin().
   virtual void retire(const std::string& watch) = 0;

@@ -61,6 +61,8 @@ class FakeTrainer : public TeachTrainer {
 
   void start(const TaughtWatch& watch, const std::vector<TaughtPicture>& pictures,
              const PictureFile& file) override {
+    std::size_t files = 0;
+    for (const auto& picture : pictures) files += std::filesystem::exists(file(picture.number));
     const MutexLock lock(mutex_);
     if (job_ && job_->state == TeachJob::State::kRunning) {
       throw TeachError(TeachProblem::kTraining, "another watch is trained already");
@@ -69,8 +71,7 @@ class FakeTrainer : public TeachTrainer {
       throw TeachError(TeachProblem::kTooFewPictures, "each class needs 5 pictures at least");
     }
     job_ = TeachJob{watch.name, TeachJob::State::kRunning, 0.25F, "pictures"};
-    files_ = 0;
-    for (const auto& picture : pictures) files_ += std::filesystem::exists(file(picture.number));
+    files_ = files;
   }
   void cancel() override {
     const MutexLock lock(mutex_);
