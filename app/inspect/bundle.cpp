@@ -181,9 +181,8 @@ std::string kernel_text() {
                   "--grep=voltage|thrott|mmc|oom|out of memory|unicam|v4l|usb.*disconnect"});
 }
 
-// Where the server of the service, which runs, listens on this machine; empty: nowhere.
-std::string address_of_service(const HttpOptions& options, const std::string& unit) {
-  if (!options.address.empty()) return options.address;
+// Where the socket of the service listens on this machine; empty: nowhere.
+std::string address_of_socket(const std::string& unit) {
   std::istringstream sockets(
       said_by({"systemctl", "show", "--property=Listen", "--value", unit + ".socket"}));
   std::string address;
@@ -213,7 +212,8 @@ std::string metrics_text(const RunOptions& options, const std::string& unit,
   const bool runs = std::any_of(services.begin(), services.end(), [&](const ServiceState& service) {
     return service.unit == unit + ".service" && service.state == "active";
   });
-  const std::string address = runs ? address_of_service(options.http, unit) : options.http.address;
+  std::string address = options.http.address;
+  if (address.empty() && runs) address = address_of_socket(unit);
   if (address.empty()) return "no server of the service runs\n";
   const bool is_its_own = runs || !diagnosis.system.systemd;
   return metrics_at(address, is_its_own ? bearer_of_service(options) : "");
