@@ -55,9 +55,8 @@ struct HistoryCounts {
 // each. A commit writes about 20 KB, in pages of the kernel: of the log 8, of the memory that
 // readers share (history.db-shm) 12. So kBurst commits may follow each other, and one more every
 // kPause, in which changes wait unless somebody reads: a day of 1000 changes then writes less than
-// 4 MB. A full or
-// read-only disk is logged once, until it is well again, and tried each kRetry; meanwhile the
-// newest kMaxWaiting changes wait.
+// 4 MB. A full or read-only disk is logged once, until it is well again, and tried each kRetry;
+// meanwhile the newest kMaxWaiting changes wait.
 //
 // What is too old is removed by a time that follows the wall clock, but slowly: an hour in which
 // the run looks removes at most kPace hours of what is kept, the oldest ones, and one hour on the
