@@ -105,10 +105,9 @@ void HistoryStore::prepare(const fs::path& file) {
 }
 
 void HistoryStore::check_rows() {
-  constexpr int kCorrupt = 11;  // SQLITE_CORRUPT
   database_.keep_log(true);
   if (SqliteStatement(database_, kFindStray).step()) {
-    throw SqliteError(kCorrupt, "rows name what is not there");
+    throw SqliteError::damage("rows name what is not there");
   }
   database_.keep_log(false);
 }

@@ -17,7 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kCopies = 9;
-constexpr int kCorrupt = 11;                   // SQLITE_CORRUPT
 constexpr const char* kPictures = "pictures";  // the folder of PictureFiles
 constexpr std::array kDatabaseParts{"", "-wal", "-shm"};
 
@@ -69,7 +68,7 @@ fs::path checked_database(const fs::path& file) {
     throw std::system_error(errno, std::generic_category());
   }
   if ((absent || bytes == 0) && !paths_in(file.parent_path() / kPictures).empty()) {
-    throw SqliteError(kCorrupt, absent ? "the file is missing" : "the file is empty");
+    throw SqliteError::damage(absent ? "the file is missing" : "the file is empty");
   }
   return file;
 }
@@ -77,7 +76,7 @@ fs::path checked_database(const fs::path& file) {
 void check_integrity(SqliteDatabase& database) {
   database.keep_log(true);
   SqliteStatement check(database, "PRAGMA integrity_check(1)");
-  if (!check.step() || check.text(0) != "ok") throw SqliteError(kCorrupt, check.text(0));
+  if (!check.step() || check.text(0) != "ok") throw SqliteError::damage(check.text(0));
   database.keep_log(false);
 }
 

@@ -26,6 +26,8 @@ std::string uri_of(const std::filesystem::path& file, bool immutable) {
 
 }  // namespace
 
+SqliteError SqliteError::damage(const std::string& text) { return {SQLITE_CORRUPT, text}; }
+
 bool SqliteError::is_damage() const {
   const int primary = code_ & kPrimaryCode;
   return primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB;

@@ -19,6 +19,9 @@ class SqliteError : public std::runtime_error {
   // `code`: SQLite's, as SQLITE_FULL.
   SqliteError(int code, const std::string& text) : std::runtime_error(text), code_(code) {}
 
+  // That of damage which SQLite itself does not see.
+  static SqliteError damage(const std::string& text);
+
   // The file is damaged, or SQLite did not write it.
   bool is_damage() const;
 
