@@ -34,11 +34,6 @@ constexpr const char* kReportSuffix = ".json";
   throw TeachError(TeachProblem::kStorage, "the disk refuses: " + code.message());
 }
 
-[[noreturn]] void refuse_used_name(const std::string& watch) {
-  throw TeachError(TeachProblem::kWatchExists, fmt::format("there is a watch '{}' already", watch),
-                   watch);
-}
-
 void save(const fs::path& file, const std::string& text) {
   try {
     remove_abandoned(file);
@@ -172,7 +167,7 @@ fs::path TaughtModelStore::folder_of(const std::string& watch) const {
 
 void TaughtModelStore::begin(const std::string& watch) const {
   const fs::path folder = folder_of(watch);
-  if (const auto choice = Choice::read(folder); !choice || choice->used) refuse_used_name(watch);
+  if (const auto choice = Choice::read(folder); !choice || choice->used) refuse_taken_name(watch);
   std::error_code refused;
   fs::remove_all(folder, refused);
   if (refused) refuse_writing(refused);

@@ -68,4 +68,8 @@ const TeachProblemRow& row_of(TeachProblem problem) {
 TeachError::TeachError(TeachProblem problem, const std::string& sentence, std::string about)
     : std::runtime_error(sentence), problem_(problem), about_(std::move(about)) {}
 
+void refuse_taken_name(const std::string& name) {
+  throw TeachError(TeachProblem::kWatchExists, "there is a watch '" + name + "' already", name);
+}
+
 }  // namespace lookout

@@ -78,6 +78,9 @@ class TeachError : public std::runtime_error {
   std::string about_;
 };
 
+// Throws TeachError(kWatchExists): the name of a new watch is taken.
+[[noreturn]] void refuse_taken_name(const std::string& name);
+
 // Why a training or a preview came to nothing, as a process tells it.
 struct TeachFailure {
   TeachFailure() = default;

@@ -91,11 +91,6 @@ bool is_out_of_room(const std::error_code& code) {
                    printable(name));
 }
 
-[[noreturn]] void refuse_taken_name(const std::string& name) {
-  throw TeachError(TeachProblem::kWatchExists, fmt::format("there is a watch '{}' already", name),
-                   name);
-}
-
 [[noreturn]] void refuse_number_of_watches(std::size_t count) {
   throw TeachError(TeachProblem::kTooManyWatches,
                    fmt::format("there are {} watches already", count), std::to_string(count));
