@@ -36,9 +36,8 @@ std::string note_of_damaged(const fs::path& folder) {
   std::uintmax_t bytes = 0;
   for (const DamagedCopy& copy : copies) bytes += copy.bytes;
   return fmt::format(
-      "{} damaged {} kept, {:.1f} MB: {}/*.damaged* can be removed when nobody wants to mend what "
-      "was "
-      "taught there",
+      "{} damaged {} kept, {:.1f} MB: {}/*.damaged* can be removed when nobody wants to mend "
+      "what was taught there",
       copies.size(), copies.size() == 1 ? "library is" : "libraries are",
       static_cast<double>(bytes) / kBytesOfMb, folder.string());
 }
