@@ -21,9 +21,9 @@ sys.path[:0] = [HERE, *(os.path.join(os.path.dirname(HERE), name) for name in ("
 sys.dont_write_bytecode = True
 
 from lookout import OPENER, Lookout, wait_for  # noqa: E402
-from page_test import FOLDER, NETWORK, PATTERN, main, with_model  # noqa: E402
+from page_test import NETWORK, PATTERN, main, with_model  # noqa: E402
 from seeded_history import write_history  # noqa: E402
-from teach_page import FIND, SHOW_DAY  # noqa: E402
+from teach_page import FIND, SHOW_DAY, look_at_screens  # noqa: E402
 from teach_server import draw  # noqa: E402
 
 ZONE = "Europe/Berlin"
@@ -304,18 +304,6 @@ class HistoryTest(unittest.TestCase):
         self.assertEqual(self.browser.find_faults(), [])
         self.expect_no_message()
 
-    def look_at(self, name):
-        os.makedirs(FOLDER, exist_ok=True)
-        for width, scheme in SCREENS:
-            self.browser.emulate(width, 800, scheme)
-            wait_for("the width", lambda: self.browser.run("return innerWidth") == width)
-            self.assertLessEqual(self.browser.run("return document.documentElement.scrollWidth"), width, name)
-            self.assertEqual(self.browser.find_long_lines(), [], f"{name}, {width}")
-            self.assertEqual(self.browser.find_faults(), [], f"{name}, {width}, {scheme}")
-            down = self.browser.run("return document.documentElement.scrollHeight")
-            self.browser.emulate(width, down, scheme)
-            self.browser.driver.save_screenshot(os.path.join(FOLDER, f"{name}-{width}-{scheme}.png"))
-
     def test_screens(self):
         states = ((5, "on"), (6, "off"), (9, "unknown"), (10, "on"), (11, "broken"), (13, "half"), (16, "other"))
         lamp = [("lamp", at(PLAIN, hour), state, None) for hour, state in states]
@@ -333,7 +321,7 @@ class HistoryTest(unittest.TestCase):
                 names = {"The <gate>", "open", "closed", "lamp", "on", "off", "broken", "half", "other"}
                 english = set(self.browser.find_english()) - names
                 self.assertEqual({text for text in english if "The <gate>" not in text}, set())
-            self.look_at(f"history-{language[:2]}")
+            look_at_screens(self, f"history-{language[:2]}", SCREENS)
         self.expect_no_message()
 
 

@@ -1,7 +1,9 @@
 """What a person does with the page for teaching, for tests of it in Chromium."""
 
+import os
+
 from lookout import wait_for
-from page_test import NETWORK
+from page_test import FOLDER, NETWORK
 from teach_server import PASSWORD, TeachServer
 
 ROI = [0.28, 0.38, 0.44, 0.4]
@@ -47,6 +49,21 @@ SHOW_DAY = """
   day.dispatchEvent(new Event("change"));
   return false;
 """
+
+
+def look_at_screens(test, name, screens):
+    """At these widths and schemes: nothing is wider than the screen, and axe finds no fault. Leaves pictures."""
+    browser = test.browser
+    os.makedirs(FOLDER, exist_ok=True)
+    for width, scheme in screens:
+        browser.emulate(width, 800, scheme)
+        wait_for("the width", lambda: browser.run("return innerWidth") == width)
+        test.assertLessEqual(browser.run("return document.documentElement.scrollWidth"), width, name)
+        test.assertEqual(browser.find_long_lines(), [], f"{name}, {width}")
+        test.assertEqual(browser.find_faults(), [], f"{name}, {width}, {scheme}")
+        down = browser.run("return document.documentElement.scrollHeight")
+        browser.emulate(width, down, scheme)
+        browser.driver.save_screenshot(os.path.join(FOLDER, f"{name}-{width}-{scheme}.png"))
 
 
 class TeachPage:

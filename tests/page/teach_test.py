@@ -16,8 +16,8 @@ sys.dont_write_bytecode = True
 
 import nginx  # noqa: E402
 from lookout import wait_for  # noqa: E402
-from page_test import FOLDER, main  # noqa: E402
-from teach_page import FIND, GRID, RESULT, ROI, TaughtPage, fill  # noqa: E402
+from page_test import main  # noqa: E402
+from teach_page import FIND, GRID, RESULT, ROI, TaughtPage, fill, look_at_screens  # noqa: E402
 from teach_server import DAY, NONE, PASSWORD  # noqa: E402
 
 SCREENS = [(width, scheme) for width in (320, 360, 1280, 1920) for scheme in ("light", "dark")]
@@ -435,43 +435,30 @@ class TeachTest(TaughtPage, unittest.TestCase):
         self.taught.interval = (0.1, 0.03)
         self.assertNotIn("Hold the classes again", self.train()["figures"])
 
-    def look_at(self, name):
-        """At all widths and in both schemes: nothing is wider than the screen, and axe finds no fault."""
-        os.makedirs(FOLDER, exist_ok=True)
-        for width, scheme in SCREENS:
-            self.browser.emulate(width, 800, scheme)
-            wait_for("the width", lambda: self.browser.run("return innerWidth") == width)
-            self.assertLessEqual(self.browser.run("return document.documentElement.scrollWidth"), width, name)
-            self.assertEqual(self.browser.find_long_lines(), [], f"{name}, {width}")
-            self.assertEqual(self.browser.find_faults(), [], f"{name}, {width}, {scheme}")
-            down = self.browser.run("return document.documentElement.scrollHeight")
-            self.browser.emulate(width, down, scheme)
-            self.browser.driver.save_screenshot(os.path.join(FOLDER, f"{name}-{width}-{scheme}.png"))
-
     def test_screens(self):
         self.look_at_login()
-        self.look_at("teach-login")
+        look_at_screens(self, "teach-login", SCREENS)
         fill(self.taught)
         self.taught.add_picture("garage", "", guess="open", origin="unsure")
         self.enter()
-        self.look_at("teach-list")
+        look_at_screens(self, "teach-list", SCREENS)
         self.click("a", "New watch")
         self.wait_for_picture()
         self.click("summary", "Rectangle in numbers")
-        self.look_at("teach-form")
+        look_at_screens(self, "teach-form", SCREENS)
         self.click("nav a", "All watches")
         self.click("#list a", "Garage door")
         wait_for("pictures", lambda: self.browser.run(GRID))
         self.train()
         self.click("button", "Use it")
         self.pick(0, 3)
-        self.look_at("teach-watch")
+        look_at_screens(self, "teach-watch", SCREENS)
         self.taught.add_event("garage", "open")
         self.taught.add_event("garage", "closed")
         self.browser.open(self.url)
         self.show_day(DAY)
         self.click("#changes button", "This was wrong")
-        self.look_at("changes")
+        look_at_screens(self, "changes", SCREENS)
         self.expect_no_message()
 
 
