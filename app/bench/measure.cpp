@@ -257,10 +257,10 @@ struct MeasuredSource {
 };
 
 MeasuredSource open_measured_source(const Combination& combination, const InputSpec& input,
-                                    StillHint* still_hint) {
+                                    FrameHint& frame_hint) {
   const CameraOptions& options = combination.camera;
   SourceOptions wishes = source_options(options, input);
-  wishes.still_hint = still_hint;
+  wishes.frame_hint = &frame_hint;
   MeasuredSource opened;
   opened.source = open_source(options.source, wishes);
   const SourceInfo& info = opened.source->info();
@@ -308,8 +308,7 @@ std::optional<BenchResult> measure(const Combination& combination, const std::at
   const LoadedModel loaded = load_models(std::move(named), combination.model, load);
   const Classifier& model = *loaded.classifiers.front();
   FrameSelector selector({}, combination.camera.view, model.spec().input);
-  const MeasuredSource measured = open_measured_source(combination, model.spec().input,
-                                                       combination.still ? &selector : nullptr);
+  const MeasuredSource measured = open_measured_source(combination, model.spec().input, selector);
 
   const Limits limits{combination.frames, combination.camera.timeout};
   StillSlices still(selector, limits.frames);

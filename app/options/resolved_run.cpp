@@ -33,17 +33,6 @@ namespace lookout {
 namespace {
 
 constexpr std::size_t kMinToken = 16;
-// Of what is classified. With fewer the answers change, measured with a model of 224x224.
-constexpr int kMinLines = 240;
-
-// A model's input, enlarged so that no side has fewer.
-InputSpec with_enough_lines(InputSpec input) {
-  const int lines = std::min(input.width, input.height);
-  if (lines >= kMinLines) return input;
-  input.width = (input.width * kMinLines + lines - 1) / lines;
-  input.height = (input.height * kMinLines + lines - 1) / lines;
-  return input;
-}
 
 Error config_error(const std::string& sentence) { return {ErrorKind::kConfig, sentence}; }
 
@@ -281,9 +270,6 @@ SourceOptions source_options(const CameraOptions& options, const InputSpec& inpu
   const cv::Size needed = useful_size(input, options.view);
   source_options.needed_width = needed.width;
   source_options.needed_height = needed.height;
-  const cv::Size reduced = useful_size(with_enough_lines(input), options.view);
-  source_options.reduced_width = reduced.width;
-  source_options.reduced_height = reduced.height;
   source_options.wait = options.wait == Wait::kAuto ? is_service() : options.wait == Wait::kYes;
   return source_options;
 }
@@ -293,8 +279,6 @@ SourceOptions largest(const std::vector<SourceOptions>& wishes) {
   for (const SourceOptions& one : wishes) {
     all.needed_width = std::max(all.needed_width, one.needed_width);
     all.needed_height = std::max(all.needed_height, one.needed_height);
-    all.reduced_width = std::max(all.reduced_width, one.reduced_width);
-    all.reduced_height = std::max(all.reduced_height, one.reduced_height);
   }
   return all;
 }

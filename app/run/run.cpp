@@ -225,7 +225,7 @@ void run_with_watches(const RunOptions& options, std::atomic<bool>& stop,
   FrameSelector selector(plan.selection, selected_regions(plan));
   SourceOptions wishes = source_options(watches);
   wishes.wake = &wake;
-  wishes.still_hint = &selector;
+  wishes.frame_hint = &selector;
   std::shared_ptr<std::atomic<bool>> paused;
   const auto source = open_run_source(options, wishes, paused);
   plan = make_plan(options, watches, source->info().live);

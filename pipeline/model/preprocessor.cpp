@@ -19,6 +19,7 @@ namespace {
 // bits with sign. A byte times the sum of weights, and a blended value times it, fit 31 bits.
 constexpr int kWeightBits = Taps::kWeightBits;
 constexpr int kRowBits = 7;
+constexpr int kMinReducedLines = 240;
 
 bool is_quarter_turn(const View& view) { return view.rotation == 90 || view.rotation == 270; }
 
@@ -126,6 +127,16 @@ cv::Size useful_size(const InputSpec& spec, const View& view) {
     return static_cast<int>(std::min<double>(kMaxFrameSide, std::ceil(needed / fraction)));
   };
   return turned(view, {side(spec.width, view.roi.width), side(spec.height, view.roi.height)});
+}
+
+cv::Size reducible_size(const InputSpec& spec, const View& view) {
+  InputSpec enlarged = spec;
+  const int lines = std::min(spec.width, spec.height);
+  if (lines < kMinReducedLines) {
+    enlarged.width = (spec.width * kMinReducedLines + lines - 1) / lines;
+    enlarged.height = (spec.height * kMinReducedLines + lines - 1) / lines;
+  }
+  return useful_size(enlarged, view);
 }
 
 cv::Rect classified_region(const InputSpec& spec, const View& view, const cv::Size& frame) {

@@ -37,6 +37,15 @@ std::vector<std::size_t> inferences_of(const std::vector<SelectedRegion>& region
   return inferences;
 }
 
+cv::Size least_size_of(const std::vector<SelectedRegion>& regions) {
+  cv::Size least;
+  for (const SelectedRegion& region : regions) {
+    const cv::Size size = reducible_size(region.input, region.view);
+    least = {std::max(least.width, size.width), std::max(least.height, size.height)};
+  }
+  return least;
+}
+
 // Regions of `due` that share an inference follow each other: it is kept for the next one alone.
 void join_shared(const std::vector<std::size_t>& inferences, std::vector<std::size_t>& due) {
   for (auto last = due.begin(); last != due.end(); ++last) {
@@ -65,6 +74,7 @@ FrameSelector::FrameSelector(const SelectionOptions& options,
                              const std::vector<SelectedRegion>& regions)
     : max_rate_(options.max_rate),
       still_(options.still),
+      least_size_(least_size_of(regions)),
       detectors_(regions.size()),
       scheduler_(times_of(regions), options.max_rate),
       inferences_(inferences_of(regions)) {
@@ -82,6 +92,7 @@ void FrameSelector::use(const SelectionOptions& options,
   old_blocks_ = kOldBlocks;
   max_rate_ = options.max_rate;
   still_ = options.still;
+  least_size_ = least_size_of(regions);
   detectors_.assign(regions.size(), StillDetector());
   frozen_watch_.forget();
   scheduler_ = WatchScheduler(times_of(regions), allowed_rate());
@@ -245,10 +256,19 @@ std::uint64_t FrameSelector::unwanted() const {
   return unwanted_;
 }
 
+cv::Size FrameSelector::least_size() {
+  const MutexLock lock(mutex_);
+  return least_size_;
+}
+
 bool FrameSelector::looks_still(const cv::Mat& picture, const cv::Size& frame,
                                 std::vector<LumaBlocks>& blocks) {
   {
     const MutexLock lock(mutex_);
+    if (!still_) {
+      blocks.clear();
+      return false;
+    }
     if (!next_source_grids_.empty()) {
       source_grids_ = std::move(next_source_grids_);
       next_source_grids_.clear();

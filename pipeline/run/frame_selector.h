@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "pipeline/core/frame.h"
+#include "pipeline/core/frame_hint.h"
 #include "pipeline/core/mutex.h"
-#include "pipeline/core/still_hint.h"
 #include "pipeline/model/frozen_watch.h"
 #include "pipeline/model/luma_grid.h"
 #include "pipeline/model/preprocessor.h"
@@ -51,7 +51,7 @@ struct RegionUse {
 };
 
 // Used by several threads at a time, but for what says otherwise.
-class FrameSelector : public StillHint {
+class FrameSelector : public FrameHint {
  public:
   // The whole view, as one region.
   FrameSelector(const SelectionOptions& options, const View& view, const InputSpec& spec);
@@ -98,6 +98,8 @@ class FrameSelector : public StillHint {
   // How many frames were kUnwanted.
   std::uint64_t unwanted() const;
 
+  cv::Size least_size() override;
+
   // What choose() will probably find. By one thread at a time.
   bool looks_still(const cv::Mat& picture, const cv::Size& frame,
                    std::vector<LumaBlocks>& blocks) override;
@@ -126,6 +128,7 @@ class FrameSelector : public StillHint {
   std::vector<LumaGrid> next_source_grids_ GUARDED_BY(mutex_);  // empty: no others
   int old_blocks_ GUARDED_BY(mutex_) = 0;  // frames that may have those of other regions
   bool still_ GUARDED_BY(mutex_);
+  cv::Size least_size_ GUARDED_BY(mutex_);
   std::vector<StillDetector> detectors_ GUARDED_BY(mutex_);  // one for each region
   FrozenWatch frozen_watch_ GUARDED_BY(mutex_);
   bool frozen_ GUARDED_BY(mutex_) = false;

@@ -47,7 +47,7 @@ std::optional<cv::Size> JpegReader::read(CameraPicture& picture, Clock::time_poi
   const auto header = size_of_jpeg(bytes_of(picture));
   if (!header || header->width > kMaxSide || header->height > kMaxSide) return std::nullopt;
   const cv::Size size(static_cast<int>(header->width), static_cast<int>(header->height));
-  picture.eighths = eighths_for(size, least_);
+  picture.eighths = hint_ != nullptr ? eighths_for(size, hint_->least_size()) : kFullScale;
   if (hint_ != nullptr && hint_->looks_unwanted(captured)) return size;
   if (was_still_) {
     if (!decode(picture, {JpegTolerance::kFrame, 1, /*gray=*/true}, luma_)) return std::nullopt;
@@ -61,7 +61,7 @@ std::optional<cv::Size> JpegReader::read(CameraPicture& picture, Clock::time_poi
 
 bool JpegReader::looks_still(const cv::Mat& decoded, const cv::Size& size, CameraPicture& picture) {
   was_still_ = hint_->looks_still(decoded, size, picture.blocks);
-  picture.has_blocks = true;
+  picture.has_blocks = !picture.blocks.empty();
   return was_still_;
 }
 

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "pipeline/core/frame.h"
-#include "pipeline/core/still_hint.h"
+#include "pipeline/core/frame_hint.h"
 
 namespace lookout {
 
@@ -24,21 +24,20 @@ int eighths_for(const cv::Size& frame, const cv::Size& least);
 // Decodes what is needed of each JPEG. Used by one thread at a time.
 class JpegReader {
  public:
-  // `least`: see SourceOptions::reduced_width. `hint` outlives this; null: there is none.
-  JpegReader(const cv::Size& least, StillHint* hint) : least_(least), hint_(hint) {}
+  // `hint` outlives this; null: there is none, and all pixels are decoded.
+  explicit JpegReader(FrameHint* hint) : hint_(hint) {}
 
   // Of a picture that has been begun and has its bytes, makes the rest: `eighths`; `reduced`,
-  // unless the frame looks still; and `blocks`, when there is a hint. A frame after one that looked
-  // still is first decoded at 1/8, luma alone, for the hint to look at, and further only if it
-  // looks changed. One that will not be wanted is not decoded at all. Returns the size that the
+  // unless the frame looks still; and `blocks`, when a hint compares them. A frame after one that
+  // looked still is first decoded at 1/8, luma alone, for the hint to look at, and further only if
+  // it looks changed. One that will not be wanted is not decoded at all. Returns the size that the
   // JPEG says it has; nothing when it is damaged.
   std::optional<cv::Size> read(CameraPicture& picture, Clock::time_point captured);
 
  private:
   bool looks_still(const cv::Mat& decoded, const cv::Size& size, CameraPicture& picture);
 
-  const cv::Size least_;
-  StillHint* const hint_;
+  FrameHint* const hint_;
   bool was_still_ = false;  // the frame before
   cv::Mat luma_;
 };

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "pipeline/core/still_hint.h"
+#include "pipeline/core/frame_hint.h"
 #include "pipeline/core/wake_event.h"
 #include "platform/cameras/camera_controls.h"
 
@@ -23,11 +23,7 @@ struct SourceOptions {
   // By the model: the smallest picture that it can use in full. Decides where the user does not.
   int needed_width = 224;
   int needed_height = 224;
-  // Likewise: the smallest picture that a JPEG may be decoded to. It leaves what the model uses,
-  // and enough lines that its answers stay the same.
-  int reduced_width = 240;
-  int reduced_height = 240;
-  StillHint* still_hint = nullptr;             // outlives the source; null: there is none
+  FrameHint* frame_hint = nullptr;             // outlives the source; null: there is none
   std::chrono::milliseconds give_up_after{0};  // after the loss of a camera; 0: never
   bool wait = false;        // for a camera that is absent at the start, which is an error otherwise
   bool live = false;        // of a stream, the newest frame wins

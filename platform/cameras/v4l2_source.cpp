@@ -259,7 +259,7 @@ V4l2Source::V4l2Source(const std::string& path, const SourceOptions& options, Jp
       device_(path),
       stream_(device_, path, choose(device_, path, wish_)),
       raw_(raw_picture_of(stream_.format())),
-      reader_({options.reduced_width, options.reduced_height}, options.still_hint),
+      reader_(options.frame_hint),
       load_(stream_.format().fps),
       now_(std::move(now)) {
   const V4l2Format& granted = stream_.format();

@@ -80,8 +80,8 @@ ReconnectOptions reconnect_options(const std::string& camera, const SourceOption
   reconnect.name = camera;
   reconnect.wait_for_first = options.wait;
   reconnect.give_up_after = options.give_up_after;
-  if (options.still_hint != nullptr) {
-    reconnect.is_frozen = [hint = options.still_hint] { return hint->take_frozen(); };
+  if (options.frame_hint != nullptr) {
+    reconnect.is_frozen = [hint = options.frame_hint] { return hint->take_frozen(); };
   }
   reconnect.wake = options.wake;
   return reconnect;

@@ -330,6 +330,16 @@ TEST(UsefulSize, StaysWithinBoundsForATinyRoi) {
   EXPECT_EQ(useful_size(spec_of(224, 192), view), cv::Size(448, 192));
 }
 
+TEST(ReducibleSize, LeavesLinesEnoughOfWhatIsClassified) {
+  View view;
+  EXPECT_EQ(reducible_size(spec_of(224, 224), view), cv::Size(240, 240));
+  EXPECT_EQ(reducible_size(spec_of(120, 60), view), cv::Size(480, 240));
+  EXPECT_EQ(reducible_size(spec_of(320, 256), view), cv::Size(320, 256)) << "the model's size";
+  view.roi = {0, 0, 0.5, 0.25};
+  view.rotation = 90;
+  EXPECT_EQ(reducible_size(spec_of(224, 224), view), cv::Size(960, 480));
+}
+
 TEST(Preprocessor, RefusesWhatIsNotBgr) {
   for (const cv::Mat& wrong : {cv::Mat(), cv::Mat(4, 4, CV_8UC1), cv::Mat(4, 4, CV_32FC3)}) {
     try {

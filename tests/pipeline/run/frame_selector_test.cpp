@@ -133,6 +133,33 @@ TEST(FrameSelector, LooksAheadAtWhatItWillNotWant) {
 }
 
 // Two heads of one base look at the left half, other models at both halves.
+TEST(FrameSelector, TheLeastSizeIsThatOfTheRegions) {
+  View left;
+  left.roi = {0, 0, 0.25, 1};
+  View lower;
+  lower.roi = {0, 0.5, 1, 0.5};
+  InputSpec input;
+  input.width = input.height = 224;
+  FrameSelector selector(still_options(), {{{}, input, {}}});
+  EXPECT_EQ(selector.least_size(), cv::Size(240, 240));
+  selector.use(still_options(), {{left, input, {}}, {lower, input, {}}});
+  EXPECT_EQ(selector.least_size(), cv::Size(960, 480))
+      << "the left one's width, the lower's height";
+  selector.use(still_options(), {{lower, input, {}}});
+  EXPECT_EQ(selector.least_size(), cv::Size(240, 480));
+}
+
+TEST(FrameSelector, ComparesNothingAheadUnlessResultsAreReused) {
+  FrameSelector selector(still_options(), {}, {});
+  const cv::Mat picture = scene(false);
+  std::vector<LumaBlocks> blocks;
+  selector.looks_still(picture, picture.size(), blocks);
+  EXPECT_EQ(blocks.size(), 1U);
+  selector.set_still(false);
+  EXPECT_FALSE(selector.looks_still(picture, picture.size(), blocks));
+  EXPECT_TRUE(blocks.empty());
+}
+
 TEST(FrameSelector, RegionsThatShareAnInferenceFollowEachOtherAndStay) {
   const int base = 0;
   View left;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <opencv2/core.hpp>
+#include <utility>
 
 #include "platform/sources/test_pattern.h"
 #include "tests/platform/cameras/fake_hint.h"
@@ -40,19 +41,33 @@ TEST(CameraJpeg, ScaleLeavesTheLeastThatIsNeeded) {
   EXPECT_EQ(eighths_for({1280, 720}, {640, 240}), 4) << "or more columns";
 }
 
-TEST(CameraJpeg, WithoutAHintIsDecodedAtItsScale) {
-  JpegReader reader(kLeast, nullptr);
+TEST(CameraJpeg, WithoutAHintAllPixelsAreDecoded) {
+  JpegReader reader(nullptr);
   CameraPicture picture;
   begin(picture);
   EXPECT_EQ(reader.read(picture, kTime), kCamera);
-  EXPECT_EQ(picture.eighths, 4);
+  EXPECT_EQ(picture.eighths, 8);
   EXPECT_TRUE(picture.has_reduced);
-  EXPECT_EQ(picture.reduced.size(), cv::Size(320, 240));
+  EXPECT_EQ(picture.reduced.size(), kCamera);
   EXPECT_FALSE(picture.has_blocks);
 }
 
+TEST(CameraJpeg, ScaleFollowsTheHint) {
+  FakeHint hint([](int) { return false; });
+  JpegReader reader(&hint);
+  CameraPicture picture;
+  for (const auto& [least, decoded] :
+       {std::pair(cv::Size(240, 240), cv::Size(320, 240)), std::pair(cv::Size(480, 480), kCamera),
+        std::pair(cv::Size(80, 40), cv::Size(160, 120))}) {
+    hint.least = least;
+    begin(picture);
+    EXPECT_EQ(reader.read(picture, kTime), kCamera);
+    EXPECT_EQ(picture.reduced.size(), decoded);
+  }
+}
+
 TEST(CameraJpeg, DamagedOneHasNoSize) {
-  JpegReader reader(kLeast, nullptr);
+  JpegReader reader(nullptr);
   CameraPicture picture;
   begin(picture);
   picture.bytes.resize(picture.bytes.size() / 2);
@@ -63,7 +78,7 @@ TEST(CameraJpeg, DamagedOneHasNoSize) {
 
 TEST(CameraJpeg, StillOnesAreDecodedInGrayAlone) {
   FakeHint hint([](int look) { return look >= 1; });
-  JpegReader reader(kLeast, &hint);
+  JpegReader reader(&hint);
   CameraPicture picture;
   for (int i = 0; i < 4; ++i) {
     begin(picture);
@@ -81,7 +96,7 @@ TEST(CameraJpeg, StillOnesAreDecodedInGrayAlone) {
 
 TEST(CameraJpeg, WhatChangedAfterAStillOneIsDecodedAndMeasuredAtItsScale) {
   FakeHint hint([](int look) { return look == 0; });
-  JpegReader reader(kLeast, &hint);
+  JpegReader reader(&hint);
   CameraPicture picture;
   for (int i = 0; i < 3; ++i) {
     begin(picture);
@@ -93,7 +108,7 @@ TEST(CameraJpeg, WhatChangedAfterAStillOneIsDecodedAndMeasuredAtItsScale) {
 
 TEST(CameraJpeg, DamagedOneAfterAStillOneHasNoSize) {
   FakeHint hint([](int) { return true; });
-  JpegReader reader(kLeast, &hint);
+  JpegReader reader(&hint);
   CameraPicture picture;
   begin(picture);
   ASSERT_TRUE(reader.read(picture, kTime));
@@ -104,7 +119,7 @@ TEST(CameraJpeg, DamagedOneAfterAStillOneHasNoSize) {
 
 TEST(CameraJpeg, OneThatWillNotBeWantedIsNotDecoded) {
   FakeHint hint([](int) { return false; });
-  JpegReader reader(kLeast, &hint);
+  JpegReader reader(&hint);
   CameraPicture picture;
   for (const bool unwanted : {false, true, false}) {
     hint.unwanted = unwanted;
@@ -117,7 +132,8 @@ TEST(CameraJpeg, OneThatWillNotBeWantedIsNotDecoded) {
 }
 
 TEST(CameraJpeg, AllPixelsOfOneAtFullScaleAreThoseThatAreThere) {
-  JpegReader reader(kLeast, nullptr);
+  FakeHint hint([](int) { return false; });
+  JpegReader reader(&hint);
   Frame frame;
   begin(frame.picture, {320, 240});
   ASSERT_TRUE(reader.read(frame.picture, kTime));

@@ -1,4 +1,4 @@
-// A StillHint that a test decides.
+// A FrameHint that a test decides.
 #pragma once
 
 #include <functional>
@@ -6,14 +6,16 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/core/still_hint.h"
+#include "pipeline/core/frame_hint.h"
 
 namespace lookout {
 
-class FakeHint : public StillHint {
+class FakeHint : public FrameHint {
  public:
   // Called with the number of the look, from 0.
   explicit FakeHint(std::function<bool(int)> is_still) : is_still_(std::move(is_still)) {}
+
+  cv::Size least_size() override { return least; }
 
   bool looks_still(const cv::Mat& picture, const cv::Size& frame,
                    std::vector<LumaBlocks>& blocks) override {
@@ -38,6 +40,7 @@ class FakeHint : public StillHint {
   };
   std::vector<Look> looked_at;
   bool unwanted = false;
+  cv::Size least{240, 240};
 
  private:
   std::function<bool(int)> is_still_;

@@ -87,7 +87,7 @@ int next(JpegThread& thread) {
 }
 
 TEST(JpegThread, DecodesWhatIsPut) {
-  JpegReader reader({240, 240}, nullptr);
+  JpegReader reader(nullptr);
   JpegThread thread(reader, Clock::now);
   JpegJob job;
   EXPECT_TRUE(thread.idle());
@@ -103,7 +103,7 @@ TEST(JpegThread, DecodesWhatIsPut) {
 }
 
 TEST(JpegThread, DamagedJpegHasNoSize) {
-  JpegReader reader({240, 240}, nullptr);
+  JpegReader reader(nullptr);
   JpegThread thread(reader, Clock::now);
   JpegJob job = job_of(0);
   job.picture.bytes.resize(job.picture.bytes.size() / 2);
@@ -124,7 +124,7 @@ TEST(JpegThread, TheNewestWaitsAndTheOthersAreDroppedAndCounted) {
     gate.wait();
     return false;
   });
-  JpegReader reader({240, 240}, &hint);
+  JpegReader reader(&hint);
   JpegThread thread(reader, Clock::now);
   JpegJob job = job_of(0);
   thread.put(job);
@@ -144,7 +144,7 @@ TEST(JpegThread, TheNewestWaitsAndTheOthersAreDroppedAndCounted) {
 
 TEST(JpegThread, WhatDecodingThrowsComesWithTheJob) {
   FakeHint hint([](int) -> bool { throw Error(ErrorKind::kInternal, "no more memory"); });
-  JpegReader reader({240, 240}, &hint);
+  JpegReader reader(&hint);
   JpegThread thread(reader, Clock::now);
   JpegJob job = job_of(0);
   thread.put(job);
@@ -170,7 +170,7 @@ TEST(JpegThread, HasANameAndAnOrdinaryPriority) {
       policy.set_value(sched_getscheduler(0));
       return false;
     });
-    JpegReader reader({240, 240}, &hint);
+    JpegReader reader(&hint);
     JpegThread thread(reader, Clock::now);
     JpegJob job = job_of(0);
     thread.put(job);

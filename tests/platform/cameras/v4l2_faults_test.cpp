@@ -413,7 +413,7 @@ TEST_F(FaultyCameraTest, JpegThatANewerOneReplacesIsDropped) {
     if (std::this_thread::get_id() != here) gate.wait();
     return false;
   });
-  jpeg_.still_hint = &hint;
+  jpeg_.frame_hint = &hint;
   V4l2Source source(camera_, jpeg_, clock.now());
   Frame frame;
   ReadStatus status = ReadStatus::kTimeout;
@@ -428,7 +428,7 @@ TEST_F(FaultyCameraTest, JpegThatANewerOneReplacesIsDropped) {
 
 TEST_F(FaultyCameraTest, StillJpegIsNotDecodedUntilSomebodyWantsIt) {
   FakeHint hint([](int) { return true; });
-  jpeg_.still_hint = &hint;
+  jpeg_.frame_hint = &hint;
   V4l2Source source(camera_, jpeg_);
   Frame frame;
   ASSERT_EQ(read_next(source, frame), ReadStatus::kFrame);
