@@ -105,8 +105,12 @@ TEST_F(DecoderProcessTest, KilledWithAPictureItGivesOneAnswerAndTheNextPictureIs
   DecoderProcess decoder(fake(), counters);
   ASSERT_EQ(decoder.decode("fine", kLimits).problem, DecodeProblem::kNone);
   DecodeLimits limits = kLimits;
-  limits.cancelled = [&decoder] {
-    kill(decoder.pid(), SIGKILL);
+  std::uint64_t killed = 0;
+  limits.cancelled = [&] {  // also asked while one starts
+    if (counters.starts > killed) {
+      kill(decoder.pid(), SIGKILL);
+      killed = counters.starts;
+    }
     return false;
   };
   const DecodedPicture result = decoder.decode("hangs", limits);
