@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "pipeline/core/json_text.h"
+#include "pipeline/results/certainty.h"
 #include "platform/system/process_usage.h"
 
 namespace lookout {
@@ -237,6 +238,7 @@ void RunMetrics::record(const Result& result) {
     count_frame(result);
   }
   ++watch.results;
+  if (is_unsure(result)) ++watch.unsure;
   if (result.reused) {
     ++watch.reused;
   } else {
@@ -359,6 +361,16 @@ void RunMetrics::append_frames(const Counters& counters, MetricsText& text) cons
   text.add(camera_, counters.frame_age);
 }
 
+void RunMetrics::append_certainty(const Watches& watches, MetricsText& text) const {
+  text.begin("lookout_results_total", "counter",
+             "Results, by whether the model was sure: of one class, and not almost of another.");
+  for (const WatchCounters& watch : watches) {
+    const MetricLabels labels = labels_of(watch);
+    text.add(with_label(labels, "certainty", "sure"), watch.results - watch.unsure);
+    text.add(with_label(labels, "certainty", "unsure"), watch.unsure);
+  }
+}
+
 // Of watches with names, each of which may be classified at another rate.
 void RunMetrics::append_watches(const Watches& watches, MetricsText& text) const {
   if (!watches.front().watch) return;
@@ -424,6 +436,7 @@ std::string RunMetrics::text() const {
   append_models(watches, text);
   if (has_source_) {
     append_frames(counters, text);
+    append_certainty(watches, text);
     append_watches(watches, text);
     append_states(watches, text);
   }

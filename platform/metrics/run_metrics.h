@@ -108,6 +108,7 @@ class RunMetrics {
     bool shares_region = false;  // with a watch before it, whose result has the region's times
     std::uint64_t results = 0;
     std::uint64_t reused = 0;     // of these
+    std::uint64_t unsure = 0;     // likewise
     double classified_frame = 0;  // the last one's capture, s since 1970; 0: there was none
     std::uint64_t changes = 0;
     bool has_class = false;  // the state is one; else unknown, or none
@@ -126,6 +127,7 @@ class RunMetrics {
   MetricLabels labels_of(const WatchCounters& watch) const;
   void append_models(const Watches& watches, MetricsText& text) const;
   void append_frames(const Counters& counters, MetricsText& text) const;
+  void append_certainty(const Watches& watches, MetricsText& text) const;
   void append_watches(const Watches& watches, MetricsText& text) const;
   void append_states(const Watches& watches, MetricsText& text) const;
 

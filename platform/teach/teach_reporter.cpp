@@ -9,6 +9,7 @@
 #include "pipeline/core/frame.h"
 #include "pipeline/core/log.h"
 #include "pipeline/core/mutex.h"
+#include "pipeline/results/certainty.h"
 #include "pipeline/run/scheduling.h"
 #include "platform/pictures/encode_picture.h"
 #include "platform/pictures/near_copies.h"
@@ -24,13 +25,6 @@ std::string guess_of(const Result& result) {
 }
 
 }  // namespace
-
-bool is_unsure(const Result& result) {
-  if (result.top.empty()) return true;
-  const Prediction& best = result.top.front();
-  const float second = result.top.size() > 1 ? result.top[1].score : 0;
-  return best.index == result.model->unknown || best.score - second < TeachReporter::kSureLead;
-}
 
 // What the frame loop puts down and the thread takes up.
 class TeachReporter::Desk {

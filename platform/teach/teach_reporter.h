@@ -16,14 +16,10 @@
 
 namespace lookout {
 
-// Whether a label for the frame tells a model more than most: no class reaches the run's threshold,
-// the model takes it for none of its classes, or it took another class for almost as likely.
-bool is_unsure(const Result& result);
-
 // While a taught watch runs, pictures of it are kept without a label: one that the model is unsure
-// of each kUnsureEvery, and one by chance each kRandomEvery. A frame that shows what the last one
-// showed, so that its result is taken, is none, nor is a near-copy of the picture that was kept
-// before.
+// of, see is_unsure(), each kUnsureEvery, and one by chance each kRandomEvery. A frame that shows
+// what the last one showed, so that its result is taken, is none, nor is a near-copy of the picture
+// that was kept before.
 //
 // The thread "teach", at a low priority, encodes and writes, and removes at the start and each day
 // what was thrown away long ago; the frame loop copies the pixels of two frames a second while a
@@ -35,8 +31,6 @@ class TeachReporter : public Reporter {
   static constexpr std::chrono::hours kPurge{24};
   static constexpr std::chrono::minutes kUnsureEvery{10};
   static constexpr std::chrono::hours kRandomEvery{1};
-  // Of the best class's score before the second's: less is unsure.
-  static constexpr float kSureLead = 0.3F;
 
   using ReadClocks = std::function<TeachNow()>;
   using Draw = std::function<double()>;  // a number by chance, from 0 to below 1

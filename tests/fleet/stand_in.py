@@ -79,6 +79,11 @@ class StandIn:
             "counter",
             [("", f',state="{state}"', share * seconds) for state, share in STATES.items()],
         )
+        yield (
+            "lookout_results_total",
+            "counter",
+            [("", f',certainty="{each}"', share * frames) for each, share in (("sure", 0.9), ("unsure", 0.1))],
+        )
         yield "lookout_frames_captured_total", "counter", [("", "", self.camera_fps * seconds)]
         yield "lookout_frames_classified_total", "counter", [("", "", frames)]
         yield "lookout_frames_dropped_total", "counter", [("", "", self.camera_fps * seconds - frames)]

@@ -219,6 +219,23 @@ TEST(RunMetrics, EachWatchHasItsStates) {
   EXPECT_THAT(text, Not(HasSubstr(R"(classified_time_seconds{camera="front",watch="lamp"})")));
 }
 
+TEST(RunMetrics, ResultsAreCountedByCertainty) {
+  RunMetrics metrics(kRun, {});
+  const Watching gate = watch_of("gate", model_of({"open", "shut"}));
+  metrics.watching({gate});
+  Result result = result_of_watch(gate, 0);
+  for (const float second : {0.1F, 0.2F, 0.4F}) {
+    result.top = {{0, "open", 0.55F}, {1, "shut", second}};
+    metrics.record(result);
+  }
+  result.top.clear();
+  metrics.record(result);
+  const std::string text = metrics.text();
+  const std::string start = R"(lookout_results_total{camera="front",watch="gate",certainty=)";
+  EXPECT_THAT(text, HasSubstr(start + "\"sure\"} 2\n"));
+  EXPECT_THAT(text, HasSubstr(start + "\"unsure\"} 2\n"));
+}
+
 TEST(RunMetrics, AFrameOfSeveralWatchesIsCountedOnceWithTheTimesOfItsRegions) {
   RunMetrics metrics(kRun, {});
   const Watching gate = watch_of("gate", model_of({"open"}));
