@@ -396,6 +396,14 @@ void declare(Settings& settings, HeatOptions& options) {
       "Celsius; default: no limit");
 }
 
+// T: SnapshotWhen, or an optional one.
+template <typename T>
+Value snapshot_when(T& member) {
+  return choice<T>(member, {{"change", SnapshotWhen::kChange},
+                            {"unsure", SnapshotWhen::kUnsure},
+                            {"both", SnapshotWhen::kBoth}});
+}
+
 void declare(Settings& settings, EventOptions& options) {
   const Section add{settings, "events"};
   add("on-change", command(options.on_change),
@@ -409,10 +417,7 @@ void declare(Settings& settings, EventOptions& options) {
       "Save the frame as JPEG in this folder when the state changes; the folder is "
       "created if its parent exists",
       "--snapshot-on-change");
-  add("snapshot-when",
-      choice<SnapshotWhen>(options.snapshot_when, {{"change", SnapshotWhen::kChange},
-                                                   {"unsure", SnapshotWhen::kUnsure},
-                                                   {"both", SnapshotWhen::kBoth}}),
+  add("snapshot-when", snapshot_when(options.snapshot_when),
       "Save the frame there when the state changes, when the model is unsure (a picture to "
       "train with), or both");
   add("unsure-below", number(options.unsure_below, 0, 1),
@@ -427,8 +432,8 @@ void declare(Settings& settings, KeptHistory& options) {
   const Section add{settings, "history"};
   add("folder", text(options.folder, "DIR"),
       "Remember every change of the state, with a small picture, in this folder, for lookout "
-      "history "
-      "and the HTTP server; it is created if its parent exists; default: nothing is remembered");
+      "history and the HTTP server; it is created if its parent exists; default: nothing is "
+      "remembered");
   add("days", number(options.days, 1, kMaxHistoryDays),
       "How long changes and their pictures are kept; sums of each hour are kept for two years");
   add("pictures-a-day", number(options.pictures_a_day, 0, kMaxPicturesADay),
@@ -560,6 +565,12 @@ void declare(Settings& settings, WatchOptions& options) {
       "As state.min-duration, which is the default");
   add("on-change", command(options.on_change),
       "Run this command when the state of this watch changes; default: events.on-change");
+  add("snapshot-when", snapshot_when(options.snapshot_when),
+      "As events.snapshot-when, which is the default");
+  add("unsure-below", number(options.unsure_below, 0, 1),
+      "As events.unsure-below, which is the default");
+  add("snapshot-cooldown", time_value(options.snapshot_cooldown),
+      "As events.snapshot-cooldown, which is the default");
 }
 
 void declare(Settings& settings, RunOptions& options) {

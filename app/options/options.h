@@ -90,6 +90,9 @@ struct StillOptions {
   std::vector<cv::Rect2d> ignore;
 };
 
+// When a picture is saved: when the state changes, or when the model is unsure.
+enum class SnapshotWhen { kChange, kUnsure, kBoth };
+
 // One of several things to watch in the picture: [watch.NAME]. What is not set is taken from the
 // other groups.
 struct WatchOptions {
@@ -104,6 +107,9 @@ struct WatchOptions {
   std::optional<double> leave_threshold;
   std::optional<std::chrono::milliseconds> min_duration;
   std::optional<std::vector<std::string>> on_change;
+  std::optional<SnapshotWhen> snapshot_when;
+  std::optional<double> unsure_below;
+  std::optional<std::chrono::milliseconds> snapshot_cooldown;
   // By an owner, see add_taught_watches(): one whose model cannot be loaded is left out.
   bool taught = false;
 };
@@ -114,9 +120,6 @@ inline constexpr std::size_t kMaxWatches = 8;
 struct HeatOptions {
   std::optional<double> limit;  // degrees Celsius of the processor; nothing: none
 };
-
-// When a picture is saved: when the state changes, or when the model is unsure.
-enum class SnapshotWhen { kChange, kUnsure, kBoth };
 
 struct EventOptions {
   std::vector<std::string> on_change;  // program and arguments; empty: none

@@ -34,7 +34,11 @@ RunOptions options_of(RunOptions options, const WatchOptions& watch) {
     state.leave_threshold.reset();
   }
   take(watch.leave_threshold, state.leave_threshold);
-  take(watch.on_change, options.events.on_change);
+  EventOptions& events = options.events;
+  take(watch.on_change, events.on_change);
+  take(watch.snapshot_when, events.snapshot_when);
+  take(watch.unsure_below, events.unsure_below);
+  take(watch.snapshot_cooldown, events.snapshot_cooldown);
   return options;
 }
 

@@ -149,8 +149,11 @@ std::unique_ptr<Reporter> make_change_reporter(const ReporterParts& run, const O
   const EventOptions& events = watch.watch.options.events;
   const RunInfo& info = run.info;
   const bool is_first = &watch == &run.watches.front();
-  if (is_first && events.snapshot_when == SnapshotWhen::kChange &&
-      events.unsure_below != EventOptions().unsure_below) {
+  const auto saves_changes = [](const OpenWatch& each) {
+    return each.watch.options.events.snapshot_when == SnapshotWhen::kChange;
+  };
+  if (is_first && run.options.events.unsure_below != EventOptions().unsure_below &&
+      std::all_of(run.watches.begin(), run.watches.end(), saves_changes)) {
     log_warn("events.unsure-below does nothing unless events.snapshot-when is unsure or both");
   }
   std::unique_ptr<SnapshotReporter> snapshots;

@@ -262,7 +262,8 @@ TEST(Configuration, WatchesHaveNamesAndTakeWhatTheyDoNotSay) {
       "[camera]\nroi = [0, 0, 1, 0.5]\n[model]\nfile = \"a.pt\"\nlabels = \"a.txt\"\n"
       "[state]\nenter-threshold = 0.6\nleave-threshold = 0.5\n"
       "[watch.gate]\ntitle = \"Garden gate\"\nroi = [0, 0, 0.5, 1]\nenter-threshold = 0.3\n"
-      "[watch.lamp]\nmodel = \"b.pt\"\nmin-duration = \"2s\"\n[watch.box]\n");
+      "[watch.lamp]\nmodel = \"b.pt\"\nmin-duration = \"2s\"\nsnapshot-when = \"both\"\n"
+      "unsure-below = 0.5\nsnapshot-cooldown = \"1min\"\n[watch.box]\n");
   const Environment lamp("LOOKOUT_WATCH_LAMP_EVERY", "5s");
   const Environment door("LOOKOUT_WATCH_BACK_DOOR_ON_CHANGE", "notify door");
   const RunOptions run = parse_run({"--config", file, "--set", "watch.gate.smoothing=1s"});
@@ -280,6 +281,10 @@ TEST(Configuration, WatchesHaveNamesAndTakeWhatTheyDoNotSay) {
   EXPECT_EQ(watches[1].options.camera.view.roi, cv::Rect2d(0, 0, 1, 0.5));
   EXPECT_EQ(watches[1].options.still.at_least_every, std::chrono::seconds(5));
   EXPECT_FLOAT_EQ(state_options(watches[1].options).leave_threshold, 0.5F);
+  EXPECT_EQ(watches[1].options.events.snapshot_when, SnapshotWhen::kBoth);
+  EXPECT_EQ(watches[1].options.events.unsure_below, 0.5);
+  EXPECT_EQ(watches[1].options.events.snapshot_cooldown, std::chrono::minutes(1));
+  EXPECT_EQ(watches[0].options.events.snapshot_when, SnapshotWhen::kChange);
   EXPECT_EQ(watches[2].name, "box");
   EXPECT_EQ(watches[3].name, "back_door") << "of the environment alone";
   EXPECT_EQ(watches[3].options.events.on_change.size(), 2U);
