@@ -102,9 +102,13 @@ const Setting* Settings::find(const std::string& section, const std::string& key
 }
 
 const Setting* Settings::find_key(const std::string& key) const {
-  const auto found = std::find_if(settings_.begin(), settings_.end(),
-                                  [&](const Setting& setting) { return setting.key == key; });
-  return found == settings_.end() ? nullptr : &*found;
+  const Setting* example = nullptr;
+  for (const Setting& setting : settings_) {
+    if (setting.key != key) continue;
+    if (!setting.is_example) return &setting;
+    if (example == nullptr) example = &setting;
+  }
+  return example;
 }
 
 bool Settings::has_section(const std::string& section) const {

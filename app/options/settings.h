@@ -71,7 +71,7 @@ class Settings {
 
   // Null when there is none.
   const Setting* find(const std::string& section, const std::string& key) const;
-  // The first one with this key, whatever its section.
+  // The first one with this key, whatever its section; an example where there is no other.
   const Setting* find_key(const std::string& key) const;
   bool has_section(const std::string& section) const;
 
