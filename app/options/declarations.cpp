@@ -14,8 +14,6 @@
 #include "pipeline/core/lower_case.h"
 #include "platform/http/http_access.h"
 #include "platform/http/http_address.h"
-#include "platform/mqtt/mqtt_address.h"
-#include "platform/mqtt/mqtt_topics.h"
 #include "platform/sources/source_uri.h"
 #include "platform/system/parse_number.h"
 #include "platform/system/process.h"
@@ -50,9 +48,6 @@ void check_http_address(const std::string& text) {
 void check_public_url(const std::string& text) {
   if (text.empty() || !origin_of_url(text).empty()) return;
   throw Error(ErrorKind::kUsage, text + " is no URL: https://HOST or http://HOST:PORT");
-}
-void check_mqtt_address(const std::string& text) {
-  if (!text.empty()) parse_mqtt_address(text);
 }
 
 Value source_value(std::string& member) {
@@ -191,17 +186,6 @@ Value command(Command& member) {
                   if (text.find('\0') != text.npos) return std::nullopt;
                   return text.empty() ? std::vector<std::string>() : split_command(text);
                 });
-}
-
-Value topic_prefix(std::string& member, bool may_be_empty) {
-  Value value =
-      parsed(member, "the beginning of topics, without wildcards and without '/' at its ends",
-             "TOPIC", [may_be_empty](const std::string& text) {
-               const bool good = text.empty() ? may_be_empty : is_topic_prefix(text);
-               return good ? std::optional(text) : std::nullopt;
-             });
-  value.default_text = member;
-  return value;
 }
 
 // The part of [camera] that says which picture a source delivers.
@@ -510,35 +494,6 @@ void declare(Settings& settings, HttpOptions& options) {
       "Refuse larger pictures of clients before they are decoded");
   add("predict-rate", number(options.predict_rate, 0, kMaxPredictRate),
       "Maximum number of requests with pictures per second from one address; 0: no limit");
-}
-
-void declare(Settings& settings, MqttOptions& options) {
-  const Section add{settings, "mqtt"};
-  add("url", text(options.url, "URL", check_mqtt_address),
-      "Publish states, pictures and statistics to this MQTT broker, for Home Assistant "
-      "and others: mqtt://[USER@]HOST[:1883], mqtts://[USER@]HOST[:8883] or "
-      "mqtt+unix:[USER@]PATH; default: none",
-      "--mqtt");
-  add("prefix", topic_prefix(options.prefix, /*may_be_empty=*/false),
-      "Beginning of the topics, before the camera's name");
-  add("password-file", text(options.password_file, "FILE"),
-      "File whose first line is the password of the user in the URL");
-  add("ca", text(options.ca, "FILE"),
-      "File with the certificate of the CA that signed the broker's certificate; default: "
-      "the system's CAs");
-  add("certificate", text(options.certificate, "FILE"),
-      "File with a certificate to show to the broker");
-  add("key", text(options.key, "FILE"), "File with the key of this certificate");
-  add("discovery", topic_prefix(options.discovery, /*may_be_empty=*/true),
-      "Discovery prefix of Home Assistant; empty: no discovery");
-  add("interval", time_value(options.interval, {std::chrono::seconds(1), false}),
-      "Minimum time between two statistics");
-  add("pictures",
-      choice<MqttPictures>(options.pictures,
-                           {{"changes", MqttPictures::kChanges}, {"none", MqttPictures::kNone}}),
-      "Pictures to publish: one when the state changes, at most one in 10 s, or none");
-  add("commands", boolean(options.commands),
-      "Accept commands from the broker: pause and release the camera, take a picture");
 }
 
 void declare(Settings& settings, WatchOptions& options) {

@@ -1,24 +1,72 @@
-// The options of what a change of the state does elsewhere: messages and a GPIO line.
+// The options of what a change of the state does elsewhere: MQTT, messages and a GPIO line.
 #include <chrono>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "app/options/options.h"
 #include "app/options/settings.h"
+#include "platform/mqtt/mqtt_address.h"
+#include "platform/mqtt/mqtt_topics.h"
 
 namespace lookout {
 namespace {
 
 constexpr double kMaxGpioLine = 4095;
 
-// Adds settings of one section, which have no flags.
+// Adds settings of one section.
 auto key_adder(Settings& settings, const char* section) {
-  return [&settings, section](const char* key, Value value, const char* help) {
-    settings.add(section, key, std::move(value), help);
-  };
+  return
+      [&settings, section](const char* key, Value value, const char* help, const char* flag = "") {
+        settings.add(section, key, std::move(value), help, flag);
+      };
+}
+
+void check_mqtt_address(const std::string& text) {
+  if (!text.empty()) parse_mqtt_address(text);
+}
+
+Value topic_prefix(std::string& member, bool may_be_empty) {
+  Value value =
+      parsed(member, "the beginning of topics, without wildcards and without '/' at its ends",
+             "TOPIC", [may_be_empty](const std::string& text) {
+               const bool good = text.empty() ? may_be_empty : is_topic_prefix(text);
+               return good ? std::optional(text) : std::nullopt;
+             });
+  value.default_text = member;
+  return value;
 }
 
 }  // namespace
+
+void declare(Settings& settings, MqttOptions& options) {
+  const auto add = key_adder(settings, "mqtt");
+  add("url", text(options.url, "URL", check_mqtt_address),
+      "Publish states, pictures and statistics to this MQTT broker, for Home Assistant "
+      "and others: mqtt://[USER@]HOST[:1883], mqtts://[USER@]HOST[:8883] or "
+      "mqtt+unix:[USER@]PATH; default: none",
+      "--mqtt");
+  add("prefix", topic_prefix(options.prefix, /*may_be_empty=*/false),
+      "Beginning of the topics, before the camera's name");
+  add("password-file", text(options.password_file, "FILE"),
+      "File whose first line is the password of the user in the URL");
+  add("ca", text(options.ca, "FILE"),
+      "File with the certificate of the CA that signed the broker's certificate; default: "
+      "the system's CAs");
+  add("certificate", text(options.certificate, "FILE"),
+      "File with a certificate to show to the broker");
+  add("key", text(options.key, "FILE"), "File with the key of this certificate");
+  add("discovery", topic_prefix(options.discovery, /*may_be_empty=*/true),
+      "Discovery prefix of Home Assistant; empty: no discovery");
+  add("interval", time_value(options.interval, {std::chrono::seconds(1), false}),
+      "Minimum time between two statistics");
+  add("pictures",
+      choice<MqttPictures>(options.pictures,
+                           {{"changes", MqttPictures::kChanges}, {"none", MqttPictures::kNone}}),
+      "Pictures to publish: one when the state changes, at most one in 10 s, or none");
+  add("commands", boolean(options.commands),
+      "Accept commands from the broker: pause and release the camera, take a picture");
+}
 
 void declare(Settings& settings, WebhookOptions& options) {
   const auto add = key_adder(settings, "webhook");
