@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "pipeline/core/json_text.h"
-#include "pipeline/results/certainty.h"
 #include "platform/system/process_usage.h"
 
 namespace lookout {

@@ -9,7 +9,6 @@
 #include "pipeline/core/frame.h"
 #include "pipeline/core/log.h"
 #include "pipeline/core/mutex.h"
-#include "pipeline/results/certainty.h"
 #include "pipeline/run/scheduling.h"
 #include "platform/pictures/encode_picture.h"
 #include "platform/pictures/near_copies.h"

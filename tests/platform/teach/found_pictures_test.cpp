@@ -4,7 +4,6 @@
 #include <opencv2/imgproc.hpp>
 #include <thread>
 
-#include "pipeline/results/certainty.h"
 #include "platform/teach/teach_reporter.h"
 #include "platform/teach/teaching.h"
 #include "tests/support/temp_dir.h"
