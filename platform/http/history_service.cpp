@@ -71,20 +71,6 @@ struct Asked {
   std::string wrong;  // the code of an error; empty: all is right
 };
 
-class Parameters {
- public:
-  explicit Parameters(const HttpRequest& request) : query_(request.query) {}
-
-  std::optional<std::string> text(const char* name) const {
-    const auto found = query_.find(name);
-    if (found == query_.end()) return std::nullopt;
-    return percent_decoded(found->second);
-  }
-
- private:
-  const std::map<std::string, std::string>& query_;
-};
-
 // The name of a place in a list: the time in ms and the number of the last event before it.
 std::string to_text(const HistoryEvent& last) {
   return fmt::format("{}-{}", last.at.time_since_epoch().count(), last.number);
@@ -101,33 +87,33 @@ std::optional<HistoryCursor> parse_cursor(std::string_view text) {
 
 Asked parse_asked(const HttpRequest& request, std::size_t limit, HistoryTime from,
                   HistoryTime now) {
-  const Parameters parameters(request);
+  const auto value = [&](const char* name) { return query_value(request.query, name); };
   Asked asked;
   asked.limit = limit;
-  asked.query.watch = parameters.text("watch");
-  asked.query.state = parameters.text("state");
+  asked.query.watch = value("watch");
+  asked.query.state = value("state");
   asked.query.from = from;
   asked.query.to = now;
-  if (const auto text = parameters.text("from")) {
+  if (const auto text = value("from")) {
     const auto time = parse_history_time(*text, now);
     if (!time) asked.wrong = "bad_time";
     asked.query.from = time.value_or(now);
   }
-  if (const auto text = parameters.text("to")) {
+  if (const auto text = value("to")) {
     const auto time = parse_history_time(*text, now);
     if (!time) asked.wrong = "bad_time";
     asked.query.to = time.value_or(now);
   }
-  if (const auto text = parameters.text("before")) {
+  if (const auto text = value("before")) {
     asked.after = parse_cursor(*text);
     if (!asked.after) asked.wrong = "bad_cursor";
   }
-  if (const auto text = parameters.text("limit")) {
+  if (const auto text = value("limit")) {
     const auto number = parse_number<std::size_t>(*text);
     if (!number || *number == 0 || *number > HistoryService::kMaxRows) asked.wrong = "bad_limit";
     asked.limit = number.value_or(limit);
   }
-  if (const auto text = parameters.text("by")) {
+  if (const auto text = value("by")) {
     asked.by_hour = *text == "hour";
     if (!asked.by_hour && *text != "change") asked.wrong = "bad_by";
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "pipeline/results/format.h"
+#include "platform/system/percent_encoding.h"
 
 namespace lookout {
 
@@ -25,6 +26,15 @@ std::map<std::string, std::string> parse_query(std::string_view text) {
     query.emplace(pair.substr(0, equals), value);
   }
   return query;
+}
+
+std::optional<std::string> query_value(const std::map<std::string, std::string>& query,
+                                       const std::string& name) {
+  const auto found = query.find(name);
+  if (found == query.end()) return std::nullopt;
+  std::string value = found->second;
+  std::replace(value.begin(), value.end(), '+', ' ');
+  return percent_decoded(value);
 }
 
 std::string megabytes(std::size_t bytes) {

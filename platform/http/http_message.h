@@ -98,6 +98,11 @@ inline constexpr const char* kOtherRoute = "(other)";
 // one name the first counts.
 std::map<std::string, std::string> parse_query(std::string_view text);
 
+// The value of that name in what parse_query() returned, decoded as forms encode it: a + is a
+// blank, %2B is a +. Nothing: there is none.
+std::optional<std::string> query_value(const std::map<std::string, std::string>& query,
+                                       const std::string& name);
+
 // So many bytes for people: "8".
 std::string megabytes(std::size_t bytes);
 

@@ -11,7 +11,6 @@
 #include "pipeline/core/lower_case.h"
 #include "pipeline/results/format.h"
 #include "platform/predict/multipart.h"
-#include "platform/system/percent_encoding.h"
 
 namespace lookout {
 namespace {
@@ -85,8 +84,7 @@ std::variant<Upload, HttpResponse> upload_of(const HttpRequest& request) {
 }  // namespace
 
 std::string watch_of(const HttpRequest& request) {
-  const auto found = request.query.find("watch");
-  return found == request.query.end() ? std::string() : percent_decoded(found->second);
+  return query_value(request.query, "watch").value_or("");
 }
 
 std::optional<HttpResponse> watch_refusal(const WatchList& watches, const std::string& name) {

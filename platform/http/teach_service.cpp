@@ -17,7 +17,6 @@
 #include "platform/pictures/encode_picture.h"
 #include "platform/pictures/jpeg_decoder.h"
 #include "platform/system/parse_number.h"
-#include "platform/system/percent_encoding.h"
 
 namespace lookout {
 
@@ -85,19 +84,13 @@ HttpResponse nothing_to_tell() {
   return response;
 }
 
-// The parameters of a request. A blank may be a +, as forms have it.
+// The parameters of a request.
 class TeachFields {
  public:
   explicit TeachFields(const std::map<std::string, std::string>& query) : query_(query) {}
 
   // Nothing: it is not there.
-  std::optional<std::string> text(const char* name) const {
-    const auto found = query_.find(name);
-    if (found == query_.end()) return std::nullopt;
-    std::string text = found->second;
-    std::replace(text.begin(), text.end(), '+', ' ');
-    return percent_decoded(text);
-  }
+  std::optional<std::string> text(const char* name) const { return query_value(query_, name); }
   // Nothing: it is wrong.
   std::optional<bool> flag(const char* name) const {
     const auto given = text(name);

@@ -125,8 +125,11 @@ TEST_F(HistoryServiceTest, EventsAreNewestFirstAndGoOnBehindNext) {
 }
 
 TEST_F(HistoryServiceTest, StatesAndTimesAreChosen) {
-  const json one = ask_json("/api/1/events", "state=color%20bars,%20%22all%22");
-  ASSERT_EQ(one["events"].size(), 1);
+  for (const char* state : {"color%20bars,%20%22all%22", "color+bars,+%22all%22"}) {
+    const json one = ask_json("/api/1/events", std::string("state=") + state);
+    EXPECT_EQ(one["events"].size(), 1) << state;
+  }
+  EXPECT_EQ(ask_json("/api/1/events", "state=color%2Bbars")["events"].size(), 0);
   const json early = ask_json("/api/1/events", "from=2026-11-21T12:00:00Z&to=1795262460");
   ASSERT_EQ(early["events"].size(), 1);
   EXPECT_EQ(early["events"][0]["state"], "closed");

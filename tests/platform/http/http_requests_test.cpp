@@ -33,6 +33,14 @@ class HttpRequests : public testing::Test {
   HttpRun run_;
 };
 
+TEST(HttpQuery, ValuesAreDecodedAsFormsEncodeThem) {
+  const auto query = parse_query("state=half+open&all=a%2Bb%26%C3%A4+%&none&state=other");
+  EXPECT_EQ(query_value(query, "state"), "half open") << "the first of two counts";
+  EXPECT_EQ(query_value(query, "all"), "a+b&ä %");
+  EXPECT_EQ(query_value(query, "none"), "");
+  EXPECT_EQ(query_value(query, "a"), std::nullopt);
+}
+
 // RFC 9112, 3.2.2
 TEST_F(HttpRequests, ATargetMayBeAUrl) {
   for (const char* target :

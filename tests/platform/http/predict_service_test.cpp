@@ -202,6 +202,8 @@ TEST(Predict, AWatchThatThereIsNotIsRefusedBeforeTheBody) {
   const PredictRun watches({}, {}, two_watches(/*several_models=*/true));
   EXPECT_EQ(refused(watches, "/predict?watch=Gate"),
             "no_such_watch: there is no watch 'Gate': the watches are gate, lamp");
+  EXPECT_EQ(refused(watches, "/predict?watch=my+gate"),
+            "no_such_watch: there is no watch 'my gate': the watches are gate, lamp");
   EXPECT_EQ(refused(watches, "/predictions/grey?watch=box"),
             "no_such_watch: there is no watch 'box': the watches are gate, lamp");
   const PredictRun none;
