@@ -115,22 +115,29 @@ std::vector<HistoryReader::Watch> HistoryReader::watches(const std::optional<std
   return found;
 }
 
+std::optional<std::int64_t> HistoryReader::id_of(const std::string& state) {
+  SqliteStatement row(*database_, "SELECT id FROM name WHERE text = ?");
+  return row.bind(state).step() ? std::optional(row.integer(0)) : std::nullopt;
+}
+
 std::vector<HistoryEvent> HistoryReader::events(const HistoryQuery& query,
                                                 const std::optional<HistoryCursor>& after,
                                                 std::size_t limit) {
+  const auto state = query.state ? id_of(*query.state) : std::nullopt;
+  // No change ever had it: none is looked at.
+  if (query.state && !state) return {};
   const HistoryCursor start =
       after.value_or(HistoryCursor{query.to, std::numeric_limits<std::int64_t>::min()});
   MergedRows merged(/*newest_first=*/true);
   for (const Watch& watch : watches(query.watch)) {
     auto rows = std::make_unique<SqliteStatement>(
         *database_, std::string(kSelectEvent) +
-                        "AND c.at >= ? AND c.at <= ? AND (c.at, c.number) < (?, ?) AND "
-                        "(? OR s.text = ?) ORDER BY c.at DESC, c.number DESC");
+                        "AND c.at >= ? AND c.at <= ? AND (c.at, c.number) < (?, ?) " +
+                        (state ? "AND c.state = ? " : "") + "ORDER BY c.at DESC, c.number DESC");
     rows->bind(watch.id).bind(ms_of(query.from));
     rows->bind(ms_of(std::min(query.to, start.at)));
     rows->bind(ms_of(start.at)).bind(start.number);
-    rows->bind(std::int64_t{query.state ? 0 : 1});
-    rows->bind(query.state.value_or(""));
+    if (state) rows->bind(*state);
     merged.add(std::move(rows));
   }
   std::vector<HistoryEvent> events;

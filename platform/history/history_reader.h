@@ -100,6 +100,7 @@ class HistoryReader {
   };
 
   std::vector<Watch> watches(const std::optional<std::string>& name);
+  std::optional<std::int64_t> id_of(const std::string& state);  // nothing: it never was
   std::map<std::int64_t, std::string> names();
   void clamp_to_content(const std::vector<Watch>& watches, HistoryTime known_until,
                         HistoryQuery& whole);
