@@ -54,9 +54,10 @@ export async function ask(method, path, body = undefined, {limit = kAnswerMs} = 
   let response;
   try {
     response = await fetch(`api/1/${path}`, request);
+    // The time may be over in the middle of it.
+    if (response.ok) return response.status === 204 ? null : await response.json();
   } catch {
     throw new Refusal(0, "no_answer", words.noAnswer);
   }
-  if (!response.ok) throw await refusalOf(response);
-  return response.status === 204 ? null : response.json();
+  throw await refusalOf(response);
 }
