@@ -11,12 +11,13 @@ try:
     from selenium.common.exceptions import WebDriverException
     from selenium.webdriver.chrome.options import Options
     from selenium.webdriver.chrome.service import Service
+    from selenium.webdriver.common.action_chains import ActionChains
     from selenium.webdriver.common.keys import Keys
 except ImportError as error:
     raise unittest.SkipTest(f"{error}: deploy/install-deps.sh --page") from error
 
 import pypi_program
-from lookout import wait_for
+from lookout import PATIENCE, wait_for
 
 AXE = ("axe-playwright-python==0.1.8", "axe_playwright_python/axe.min.js")  # axe-core 4.12.1
 DRIVER = shutil.which("chromedriver")
@@ -180,6 +181,7 @@ class Browser:
         options.add_argument(f"--accept-lang={language}")
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         self.driver = webdriver.Chrome(service=Service(DRIVER), options=options)
+        self.driver.set_script_timeout(PATIENCE)
 
     def close(self):
         self.driver.quit()
@@ -197,6 +199,10 @@ class Browser:
 
     def run(self, script, *arguments):
         return self.driver.execute_script(script, *arguments)
+
+    def actions(self):
+        """A chain of what pointer and keys do."""
+        return ActionChains(self.driver)
 
     def press_enter(self):
         """On the element that has the focus."""
