@@ -8,6 +8,7 @@ and taught_test.py.
 """
 
 import datetime
+import json
 import os
 import re
 import sys
@@ -36,6 +37,7 @@ roi = [0.6, 0.25, 0.3, 0.4]
 """
 HOSTILE = "<img src=x onerror=alert(1)>"
 SCREENS = [(width, scheme) for width in (360, 1280, 1920) for scheme in ("light", "dark")]
+SMALL_SCREENS = [(320, "light"), (360, "light"), (360, "dark"), (1280, "light"), (1280, "dark")]
 # What is shown of the day that is chosen; null before its answer came.
 DAY = """
   const part = document.getElementById("history");
@@ -47,16 +49,24 @@ DAY = """
       ({textContent, style: {left, width}}) => [textContent, ...[left, width].map(
           (side) => Math.round(parseFloat(side) * 10) / 10)]);
   return {
-    titles: texts("#day-bars h3"), sums: texts("#day-bars li"), parts: places(".bar i"), axis: places(".axis span"),
-    tips: [...part.querySelectorAll(".bar i")].map((one) => one.title),
+    titles: texts("#day-bars h3"), sums: texts("#day-bars li"), axis: places(".axis span"),
+    parts: places(".bar button"),
+    tips: [...part.querySelectorAll(".bar button")].map((one) => one.title),
     said: document.getElementById("day-said").textContent,
-    colors: [...part.querySelectorAll(".bar i")].map((one) => one.className),
+    filter: document.getElementById("filter-said").textContent,
+    colors: [...part.querySelectorAll(".bar button")].map((one) => one.className),
     changes: [...part.querySelectorAll("#changes-list li")].map((row) => [
         row.querySelector(".state").textContent, row.querySelector(".soft").textContent.replaceAll("\\u00a0", " "),
         row.querySelector("img") !== null]),
   };
 """
 
+CHOOSE = """
+  const [name, text] = arguments;
+  const choice = document.getElementById(name);
+  choice.selectedIndex = [...choice.options].findIndex((one) => one.text === text);
+  choice.dispatchEvent(new Event("change"));
+"""
 
 ASKED = "return performance.getEntriesByType('resource').filter(({name}) => name.includes('/timeline')).length"
 
@@ -185,16 +195,25 @@ class HistoryTest(unittest.TestCase):
         self.assertFalse(self.element("zoom").is_displayed())
         self.expect_no_message()
 
-    def test_the_csv_is_of_the_day(self):
+    def saved(self, kind, day=PLAIN):
+        """What the link to a file has."""
+        link = self.element(f"history-{kind}")
+        self.assertEqual(link.get_attribute("download"), f"history-{day}.{kind}")
+        with OPENER.open(urllib.request.Request(link.get_attribute("href"))) as answer:
+            return answer.read().decode()
+
+    def saved_states(self):
+        csv = [line.split(",")[2] for line in self.saved("csv").splitlines()[1:]]
+        events = json.loads(self.saved("json"))["events"]
+        self.assertEqual(csv, [event["state"] or "" for event in events])
+        return csv
+
+    def test_the_files_are_of_the_day(self):
         server = self.start_with_gate()
         self.browser.open(server.url)
         self.show(PLAIN)
-        link = self.element("history-csv")
-        self.assertEqual(link.get_attribute("download"), f"history-{PLAIN}.csv")
-        with OPENER.open(urllib.request.Request(link.get_attribute("href"))) as answer:
-            lines = answer.read().decode().splitlines()
-        states = [line.split(",")[2] for line in lines[1:]]
-        self.assertEqual(states, ["closed"] + ["open", "closed"] * 2 + ["open", "", "closed", "open", "closed", "open"])
+        states = ["open", "closed"] * 2 + ["open", "", "closed", "open", "closed", "open"]
+        self.assertEqual(self.saved_states(), states[::-1], "newest first, as on the page")
 
     def test_a_day_of_25_hours(self):
         server = self.start_with_gate()
@@ -204,6 +223,98 @@ class HistoryTest(unittest.TestCase):
         self.assertEqual(shown["parts"], [["open", 0, 52], ["closed", 52, 48]])
         self.assertEqual([mark[1] for mark in shown["axis"]], [0, 28, 52, 76, 100])
         self.assertEqual(shown["changes"][1][1], "00:00 – 12:00 (13 h)")
+
+    def start_with_lamp(self):
+        lamp = [("lamp", at(PLAIN, hour), state, None) for hour, state in ((6, "on"), (9, "half on"), (10, "on"))]
+        server = self.start([("gate", *row) for row in gate()] + lamp, WATCHES)
+        self.browser.open(server.url)
+        self.show(PLAIN)
+        wait_for("the titles", lambda: self.look()["titles"] == ["The <gate>", "lamp"])
+
+    def test_changes_of_a_watch_and_to_a_state(self):
+        self.start_with_lamp()
+        self.browser.run(CHOOSE, "filter-watch", "lamp")
+        shown = self.look(PLAIN)
+        self.assertEqual([change[0] for change in shown["changes"]], ["on", "half on", "on"])
+        self.assertEqual(shown["filter"], "3 changes")
+        states = "return [...document.getElementById('filter-state').options].map(({text}) => text)"
+        self.assertEqual(self.browser.run(states), ["All states", "half on", "on"])
+        self.browser.run(CHOOSE, "filter-state", "half on")
+        self.assertEqual([change[0] for change in self.look(PLAIN)["changes"]], ["half on"])
+        self.assertEqual(self.saved_states(), ["half on"])
+        self.assertEqual(self.browser.find_faults(), [])
+        self.element("day-before").click()
+        self.assertEqual(self.wait_for_day(PLAIN - datetime.timedelta(days=1))["changes"], [])
+        self.assertEqual(self.element("no-changes").text, "No such change on this day")
+        self.element("day-after").click()
+        self.assertEqual([change[0] for change in self.wait_for_day(PLAIN)["changes"]], ["half on"])
+        self.element("all-changes").send_keys(self.browser.keys.ENTER)
+        self.assertEqual(len(self.look(PLAIN)["changes"]), 10)
+        self.assertEqual(self.browser.run("return document.activeElement.id"), "changes-title")
+        self.assertFalse(self.element("all-changes").is_displayed())
+        self.expect_no_message()
+
+    def press_bar(self, watch, hour):
+        """As a finger does, on a day of 24 hours."""
+        bar = self.browser.driver.find_elements("css selector", ".bar")[watch]
+        self.browser.run("arguments[0].scrollIntoView({block: 'center'})", bar)
+        width = bar.rect["width"]
+        self.browser.actions().move_to_element_with_offset(bar, round(width * (hour / 24 - 0.5)), 0).click().perform()
+
+    def test_a_press_on_a_bar_shows_its_changes(self):
+        self.start_with_lamp()
+        self.press_bar(0, 9.5)
+        shown = self.look(PLAIN)
+        self.assertEqual(shown["filter"], "The <gate>, 09:00 – 10:00, 1 change")
+        self.assertEqual(shown["changes"], [["open", "The <gate>, 09:00 – 10:00 (1 h)", False]])
+        self.assertEqual(self.saved_states(), ["open"])
+        pressed = "return [...document.querySelectorAll('.bar [aria-pressed=true]')].map((one) => one.title)"
+        self.assertEqual(self.browser.run(pressed), ["open, 09:00 – 10:00 (1 h)"])
+        self.press_bar(1, 20)
+        self.assertEqual(self.look(PLAIN)["changes"][0][0], "on")
+        # What began the day before.
+        self.press_bar(0, 3)
+        shown = self.look(PLAIN)
+        day_before = PLAIN - datetime.timedelta(days=1)
+        begin, end = (f"{day:%a, %b %-d}" for day in (day_before, PLAIN))
+        self.assertEqual(shown["changes"], [["closed", f"The <gate>, {begin}, 20:00 – {end}, 07:00 (11 h)", False]])
+        self.assertEqual(self.saved_states(), ["closed"])
+        self.press_bar(0, 3)
+        self.assertEqual(len(self.look(PLAIN)["changes"]), 10, "the second press shows all again")
+        self.press_bar(0, 12.75)
+        self.assertEqual(self.look(PLAIN)["filter"], "", "nothing is known of then")
+        self.press_bar(0, 9.5)
+        self.element("all-changes").click()
+        self.assertEqual(len(self.look(PLAIN)["changes"]), 10)
+        self.expect_no_message()
+
+    def test_a_finger_meets_what_is_narrow(self):
+        """Two openings of two minutes each, of which a screen of 360 pixels shows nearly nothing."""
+        minutes = ((8, 0, "closed"), (12, 0, "open"), (12, 2, "closed"), (12, 10, "open"), (12, 12, "closed"))
+        minutes += ((20, 0, None),)
+        server = self.start([("", at(PLAIN, hour, minute), state, None) for hour, minute, state in minutes])
+        self.browser.emulate(360, 800, "light")
+        self.browser.open(server.url)
+        self.show(PLAIN)
+        self.press_bar(0, 12.3)
+        self.assertEqual(self.look(PLAIN)["filter"], "12:00 – 12:12, 3 changes")
+        self.press_bar(0, 15)
+        self.assertEqual(self.look(PLAIN)["filter"], "12:12 – 20:00, 1 change")
+
+    def test_bars_by_keys(self):
+        self.start_with_lamp()
+        tab_stops = "return document.querySelectorAll('.bar button[tabindex=\"0\"]').length"
+        self.assertEqual(self.browser.run(tab_stops), 2, "one of each bar")
+        self.browser.run("document.querySelector('.bar button').focus()")
+        keys = self.browser.keys
+        self.browser.driver.switch_to.active_element.send_keys(keys.ARROW_RIGHT + keys.ARROW_RIGHT + keys.ARROW_RIGHT)
+        self.browser.press_enter()
+        self.assertEqual(self.look(PLAIN)["filter"], "The <gate>, 09:00 – 10:00, 1 change")
+        focused = "return document.activeElement.ariaLabel"
+        self.assertEqual(self.browser.run(focused), "open, 09:00 – 10:00 (1 h)", "though the bar was drawn again")
+        self.browser.driver.switch_to.active_element.send_keys(keys.END)
+        self.assertIn("open, 23:30", self.browser.run(focused))
+        self.assertEqual(self.browser.find_faults(), [])
 
     def test_days_by_buttons_and_keys(self):
         server = self.start_with_gate()
@@ -322,6 +433,8 @@ class HistoryTest(unittest.TestCase):
                 english = set(self.browser.find_english()) - names
                 self.assertEqual({text for text in english if "The <gate>" not in text}, set())
             look_at_screens(self, f"history-{language[:2]}", SCREENS)
+            self.press_bar(0, 9.5)
+            look_at_screens(self, f"history-{language[:2]}-stretch", SMALL_SCREENS)
         self.expect_no_message()
 
 

@@ -50,22 +50,25 @@ export function longText(time) {
   return minutes > 0 ? `${hours} ${minutes} min` : hours;
 }
 
-// From when to when a state lasted that began on the day that is looked at, in seconds since 1970.
-// `until` null: it still lasted at `known`; `isOver`: it is not the present one. `isExact`: with
-// seconds.
-export function spanText({at, until, known, isOver}, isExact) {
+// From when to when, in seconds since 1970. It may have begun before `midnight`.
+export function rangeText({at, to}, midnight) {
+  const begin = (at < midnight ? kWhen : kClock).format(new Date(at * 1000));
+  return `${begin} – ${clockText(to * 1000)}`;
+}
+
+// From when to when a state lasted, in seconds since 1970. `isBefore`: it began before the day that
+// is looked at. `until` null: it still lasted at `known`; `isOver`: it is not the present one.
+// `isExact`: with seconds.
+export function spanText({at, until, known, isOver, isBefore}, isExact) {
   const begin = new Date(at * 1000);
+  const end = until === null ? null : new Date(until * 1000);
+  const isShown = isExact || (end && kWhen.format(begin) === kWhen.format(end));
+  const [clock, dated] = isShown ? [kClockExactly, kWhenExactly] : [kClock, kWhen];
+  const from = (isBefore ? dated : clock).format(begin);
   const long = longText(Math.max(0, (until ?? known) - at)).replaceAll(" ", "\u00a0");
-  if (until === null) {
-    const from = (isExact ? kClockExactly : kClock).format(begin);
-    return isOver ? words.lastedLonger(from, long) : words.lastsSince(from, long);
-  }
-  const end = new Date(until * 1000);
-  const isShown = isExact || kWhen.format(begin) === kWhen.format(end);
-  const clock = isShown ? kClockExactly : kClock;
-  const last = begin.toDateString() === end.toDateString() ? clock :
-      isShown ? kWhenExactly : kWhen;
-  return words.lasted(clock.format(begin), last.format(end), long);
+  if (!end) return isOver ? words.lastedLonger(from, long) : words.lastsSince(from, long);
+  const last = begin.toDateString() === end.toDateString() ? clock : dated;
+  return words.lasted(from, last.format(end), long);
 }
 
 export const titleOf = ({name, title}) => title || name;

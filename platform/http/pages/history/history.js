@@ -4,6 +4,8 @@ import {ask, Refusal} from "../api.js";
 import {showChanges} from "./changes.js";
 import {drawBars} from "./day_bars.js";
 import {$, put} from "../elements.js";
+import {chooseStretch, chosenStretch, drawFilter, filtered, leaveStretch, linkToChanges,
+        onFilter} from "./filter.js";
 import {words} from "../language.js";
 import {titleOfWatch} from "../watches.js";
 import {dayText} from "../words.js";
@@ -43,9 +45,6 @@ function drawDays() {
   // They keep the focus.
   for (const id of ["day-after", "today"]) $(id).setAttribute("aria-disabled", String(isToday));
   put("day-said", isToday ? words.isToday(dayText(date)) : dayText(date));
-  const [from, to] = [date, dayAt(date, 1)].map(seconds);
-  $("history-csv").href = `api/1/timeline.csv?from=${from}&to=${to}`;
-  $("history-csv").download = `history-${dateOf(date)}.csv`;
 }
 
 // The changes of each watch, oldest first.
@@ -70,23 +69,28 @@ function titleOfBar(name, isOnly) {
   return titleOfWatch(name) ?? name;
 }
 
-function draw(isOtherDay = false) {
+// `isOther`: changes than before.
+function draw(isOther = false) {
   const {answer, from, to} = shown;
   const known = answer.known_until;
   const watches = byWatch(answer.changes);
-  const bars = [...watches].map(
-      ([name, rows]) => ({title: titleOfBar(name, watches.size === 1), rows}));
-  drawBars($("day-bars"), bars, {from, to, known});
+  const titleOf = (name) => titleOfBar(name, watches.size <= 1);
+  const bars = [...watches].map(([name, rows]) => ({name, title: titleOf(name), rows}));
+  drawBars($("day-bars"), bars, {from, to, known},
+           {stretch: chosenStretch(), choose: chooseStretch});
   const isOver = known > answer.to;
   const list = bars.flatMap(({rows}) => rows.map((change, i) => ({
-    ...change, isOver, until: rows[i + 1]?.at ?? null, known: Math.min(known, answer.to),
+    ...change, isOver, isBefore: from > change.at, until: rows[i + 1]?.at ?? null,
+    known: Math.min(known, answer.to),
   })));
-  const wanted = list.filter(({at, state}) => state !== null && at >= from && at < to);
+  const wanted = filtered(list, {from, to});
   wanted.sort((a, b) => b.at - a.at || b.number - a.number);
   put("history-note", noteOf(answer, from, to));
+  drawFilter(list.filter(({at}) => at >= from && at < to), wanted.length, {from, to}, titleOf);
+  linkToChanges({from, to}, dateOf(new Date(from * 1000)));
   $("history").setAttribute("aria-busy", "false");
   $("history").hidden = false;
-  return showChanges(wanted, isOtherDay, titleOfWatch);
+  return showChanges(wanted, isOther, titleOfWatch);
 }
 
 // ---- what the server knows ----
@@ -97,12 +101,13 @@ async function read() {
   const date = day();
   const [from, to, end] = [date, dayAt(date, 1), dayAt(date, 2)].map(seconds);
   drawDays();
-  $("history").setAttribute("aria-busy", String(shown?.from !== from));
+  const isOther = shown?.from !== from;
+  if (isOther) leaveStretch();
+  $("history").setAttribute("aria-busy", String(isOther));
   const answer = await ask("GET", `timeline?from=${from}&to=${end}`);
   if (number !== asked) return;
-  const isOtherDay = shown?.from !== from;
   shown = {answer, from, to};
-  await draw(isOtherDay);
+  await draw(isOther);
 }
 
 function showProblem({status, message}) {
@@ -179,6 +184,9 @@ function choose(date) {
 
 const step = (by) => choose(dayAt(day(), by));
 
+onFilter(() => {
+  if (shown) draw(true);
+});
 $("day-before").addEventListener("click", () => step(-1));
 $("day-after").addEventListener("click", () => step(1));
 $("today").addEventListener("click", () => choose(today()));

@@ -177,9 +177,11 @@ export const words = {
   today: "Heute",
   isToday: (date) => `${date} (heute)`,
   asCsv: "CSV",
-  bar: "Die Zustände des Tages als Balken; ihre Summen stehen in der Liste darunter",
-  barOf: (title) =>
-    `${title}: die Zustände des Tages als Balken; ihre Summen stehen in der Liste darunter`,
+  asJson: "JSON",
+  bar: "Die Zustände des Tages: einen antippen, um seine Änderungen zu sehen; die Summen stehen " +
+      "in der Liste darunter",
+  barOf: (title) => `${title}: die Zustände des Tages: einen antippen, um seine Änderungen zu ` +
+      "sehen; die Summen stehen in der Liste darunter",
   sumOfState: (label, long, count) => `${label} ${long}, ${times(count)}`,
   sumOfOthers: (count, long) => `${count} ${count === 1 ? "anderer" : "andere"} ${long}`,
   sumNotWatched: (long) => `nicht beobachtet ${long}`,
@@ -188,6 +190,12 @@ export const words = {
   changesNotKept: "Die Änderungen dieser Zeit sind nicht mehr gespeichert.",
   changes: "Änderungen",
   noChanges: "Keine Änderung an diesem Tag",
+  whichChanges: "Welche Änderungen",
+  watch: "Beobachtung",
+  allStates: "Alle Zustände",
+  allChanges: "Alle zeigen",
+  changeCount: (count) => `${count} ${count === 1 ? "Änderung" : "Änderungen"}`,
+  noSuchChanges: "Keine solche Änderung an diesem Tag",
   pictureOfChange: "Das Bild dieser Änderung",
   wasWrong: "Das war falsch",
   whatWasIt: "Was war es?",
