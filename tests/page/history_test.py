@@ -61,6 +61,19 @@ DAY = """
   };
 """
 
+# The same of a week: of each day its label, and what is drawn of it with its place; null before it is there.
+WEEK = """
+  const part = document.getElementById("history");
+  if (part?.getAttribute("aria-busy") !== "false" || !part.querySelector(".hours")) return null;
+  const texts = (selector) => [...part.querySelectorAll(selector)].map((one) => one.textContent);
+  return {
+    said: document.getElementById("day-said").textContent, sums: texts("#day-bars ul li"),
+    days: [...part.querySelectorAll("#day-bars ol button")].map((one) => one.title),
+    blocks: [...part.querySelectorAll("#day-bars ol button")].map((one) => [...one.querySelectorAll(".hours i")].map(
+        ({style}) => [style.left, style.width, style.bottom, style.height].map(
+            (side) => Math.round(parseFloat(side) * 10) / 10))),
+  };
+"""
 CHOOSE = """
   const [name, text] = arguments;
   const choice = document.getElementById(name);
@@ -71,18 +84,19 @@ CHOOSE = """
 ASKED = "return performance.getEntriesByType('resource').filter(({name}) => name.includes('/timeline')).length"
 
 
-def last_long_day():
-    """The newest day of 25 hours in Berlin that is over: the last Sunday of an October."""
+def last_sunday(month):
+    """The newest one of such a month that is over. In Berlin those of March have 23 hours, those of October 25."""
     today = datetime.date.today()
     for year in (today.year, today.year - 1):
-        last = datetime.date(year, 10, 31)
+        last = datetime.date(year, month, 31)
         last -= datetime.timedelta(days=(last.weekday() + 1) % 7)
         if last < today - datetime.timedelta(days=2):
             return last
     raise AssertionError(today)
 
 
-LONG = last_long_day()
+LONG = last_sunday(10)
+SHORT = last_sunday(3)
 PLAIN = LONG - datetime.timedelta(days=3)
 
 
@@ -223,6 +237,59 @@ class HistoryTest(unittest.TestCase):
         self.assertEqual(shown["parts"], [["open", 0, 52], ["closed", 52, 48]])
         self.assertEqual([mark[1] for mark in shown["axis"]], [0, 28, 52, 76, 100])
         self.assertEqual(shown["changes"][1][1], "00:00 – 12:00 (13 h)")
+
+    def test_a_week_by_hours(self):
+        server = self.start_with_gate()
+        self.browser.open(server.url)
+        self.show(LONG)
+        self.element("by-week").click()
+        week = wait_for("the week", lambda: self.browser.run(WEEK))
+        self.assertEqual(week["said"], f"{LONG - datetime.timedelta(days=6):%a, %b %-d} – {LONG:%a, %b %-d, %Y}")
+        sums = ["closed 3 days 11 h, 7 times", "open 16 h 52 min, 6 times", "not watched 2 days 20 h"]
+        self.assertEqual(week["sums"], sums)
+        self.assertEqual(len(week["days"]), 7)
+        self.assertEqual(week["days"][0], f"{LONG - datetime.timedelta(days=6):%a %-d}: not watched")
+        self.assertEqual(week["days"][3], f"{PLAIN:%a %-d}: closed 20 h 18 min, open 3 h 12 min")
+        self.assertEqual(week["days"][6], f"{LONG:%a %-d}: open 13 h, closed 12 h")
+        self.assertEqual(week["blocks"][0], [])
+        # From 7:00 on the gate was open for 12 minutes: what is rare is below.
+        self.assertEqual(week["blocks"][3][:3], [[0, 29.2, 0, 100], [29.2, 4.2, 0, 20], [29.2, 4.2, 20, 80]])
+        self.assertEqual(week["blocks"][6], [[0, 52, 0, 100], [52, 48, 0, 100]], "it has 25 hours")
+        hours = json.loads(self.saved("json", LONG - datetime.timedelta(days=6)))["hours"]
+        self.assertEqual(sum(hour["seconds"] for hour in hours if hour["state"] == "open"), (16 * 60 + 52) * 60)
+        self.assertIn("hour,watch,state", self.saved("csv", LONG - datetime.timedelta(days=6)))
+        self.assertFalse(self.element("changes").is_displayed())
+        self.element("day-before").click()
+        wait_for("nothing", lambda: "Nothing is known of this week." in self.element("day-bars").text)
+        self.element("day-after").click()
+        self.assertEqual(wait_for("the week again", lambda: self.browser.run(WEEK)), week)
+        self.expect_no_message()
+
+    def test_a_day_of_a_week_is_opened(self):
+        server = self.start_with_gate()
+        self.browser.open(server.url)
+        self.show(LONG)
+        self.element("by-week").click()
+        week = wait_for("the week", lambda: self.browser.run(WEEK))
+        self.browser.driver.find_elements("css selector", "#day-bars ol button")[3].click()
+        self.assertEqual(len(self.wait_for_day(PLAIN)["changes"]), 9)
+        self.assertEqual(self.element("by-day").get_attribute("aria-pressed"), "true")
+        self.browser.press_enter()  # on "Week", which has the focus
+        self.assertEqual(wait_for("the same week", lambda: self.browser.run(WEEK))["said"], week["said"])
+
+    def test_a_day_of_23_hours(self):
+        day_after = SHORT + datetime.timedelta(days=1)
+        rows = ((SHORT, 0, "open"), (SHORT, 12, "closed"), (day_after, 0, None))
+        server = self.start([("", at(day, hour), state, None) for day, hour, state in rows])
+        self.browser.open(server.url)
+        shown = self.show(SHORT)
+        self.assertEqual(shown["sums"], ["closed 12 h, once", "open 11 h, once"])
+        self.assertEqual([mark[1] for mark in shown["axis"]], [0, 21.7, 47.8, 73.9, 100])
+        self.element("by-week").click()
+        week = wait_for("the week", lambda: self.browser.run(WEEK))
+        self.assertEqual(week["days"][6], f"{SHORT:%a %-d}: closed 12 h, open 11 h")
+        self.assertEqual(week["blocks"][6], [[0, 47.8, 0, 100], [47.8, 52.2, 0, 100]])
+        self.assertEqual(week["sums"][:2], ["closed 12 h, once", "open 11 h, once"])
 
     def start_with_lamp(self):
         lamp = [("lamp", at(PLAIN, hour), state, None) for hour, state in ((6, "on"), (9, "half on"), (10, "on"))]
@@ -435,6 +502,12 @@ class HistoryTest(unittest.TestCase):
             look_at_screens(self, f"history-{language[:2]}", SCREENS)
             self.press_bar(0, 9.5)
             look_at_screens(self, f"history-{language[:2]}-stretch", SMALL_SCREENS)
+            self.element("by-week").click()
+            wait_for("the week", lambda: self.browser.run(WEEK))
+            look_at_screens(self, f"history-{language[:2]}-week", SMALL_SCREENS)
+            if language != "en-US":
+                english = set(self.browser.find_english()) - names
+                self.assertEqual({text for text in english if "The <gate>" not in text}, set())
         self.expect_no_message()
 
 

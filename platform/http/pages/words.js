@@ -31,6 +31,12 @@ export const when = (time) => kWhen.format(new Date(time));
 const kWholeDay = dateFormat({dateStyle: "full"});
 export const dayText = (time) => kWholeDay.format(time);
 
+const kWeekday = dateFormat({weekday: "short"});
+export const shortDayText = (date) => `${kWeekday.format(date)} ${date.getDate()}`;
+
+const kSomeDays = dateFormat({...kDay, year: "numeric"});
+export const daysText = (first, last) => kSomeDays.formatRange(first, last);
+
 export const clockText = (time) => kClock.format(new Date(time));
 
 // A duration, in one unit.
@@ -41,13 +47,15 @@ export function lasting(seconds) {
   return words.days(Math.floor(seconds / 86400));
 }
 
-// A duration, in hours and minutes where it has such.
+// A duration, in days and hours, or hours and minutes, where it has such.
 export function longText(time) {
   const seconds = Math.round(time);
-  const minutes = Math.floor(seconds / 60) % 60;
-  if (seconds < 3600 || seconds >= 172800) return lasting(seconds);
-  const hours = `${Math.floor(seconds / 3600)} h`;
-  return minutes > 0 ? `${hours} ${minutes} min` : hours;
+  if (seconds < 3600) return lasting(seconds);
+  const isDays = seconds >= 172800;
+  const hours = Math.floor(seconds / 3600);
+  const [whole, rest, unit] = isDays ? [lasting(seconds), hours % 24, "h"] :
+      [`${hours} h`, Math.floor(seconds / 60) % 60, "min"];
+  return rest > 0 ? [whole, rest, unit].join(" ") : whole;
 }
 
 // From when to when, in seconds since 1970. It may have begun before `midnight`.

@@ -82,6 +82,11 @@ export function linkToChanges(day, date) {
   linkTo("history-json", "events.json", fields, date);
 }
 
+export function linkToHours({from, to}, date) {
+  linkTo("history-csv", "timeline.csv", {from, to, by: "hour"}, date);
+  linkTo("history-json", "timeline", {from, to, by: "hour"}, date);
+}
+
 // `changes`: of the day, of which `count` are shown. `titleOf`: of a watch's name; that of the only
 // one may be empty.
 export function drawFilter(changes, count, day, titleOf) {

@@ -1,23 +1,28 @@
-// The history on the live page: a day that is chosen, as a bar of each watch and a list of changes.
+// The history on the live page: a day, as a bar of each watch and a list of changes, or the seven
+// days that end with it, by hours.
 
 import {ask, Refusal} from "../api.js";
 import {showChanges} from "./changes.js";
 import {drawBars} from "./day_bars.js";
 import {$, put} from "../elements.js";
 import {chooseStretch, chosenStretch, drawFilter, filtered, leaveStretch, linkToChanges,
-        onFilter} from "./filter.js";
+        linkToHours, onFilter} from "./filter.js";
 import {words} from "../language.js";
 import {titleOfWatch} from "../watches.js";
-import {dayText} from "../words.js";
+import {drawWeek} from "./week_bars.js";
+import {dayText, daysText} from "../words.js";
 
 // The history has a change ten seconds after it; what waited longer is written when it is asked.
 const kWrittenMs = 11000;
 const kAskSoonMs = 2000;
 const kAskMs = 60000;  // so that the bar of today grows
+const kWeek = 7;  // days
 
 let isOpen = false;  // the page is seen, and the server is there
 let chosen = null;  // the midnight at which the day begins; null: today, also when it ends
-let shown = null;  // what is shown: its `day`, and the last answer
+let isWeek = false;
+let lastWeek = null;  // the last day of the week that was shown, as `chosen`
+let shown = null;  // what is shown: see read()
 let asked = 0;  // the number of the last question
 let news = 0;  // performance.now() of the last change
 let timer = 0;
@@ -35,24 +40,43 @@ function dateOf(date) {
   return [String(date.getFullYear()).padStart(4, "0"), ...parts].join("-");
 }
 
+// The midnights of the days that are shown, and that after them.
+function midnights() {
+  const count = isWeek ? kWeek : 1;
+  return Array.from({length: count + 1}, (_, i) => dayAt(day(), i + 1 - count));
+}
+
 // ---- what is shown ----
+
+function nameButton(id, text) {
+  $(id).setAttribute("aria-label", text);
+  $(id).title = text;
+}
 
 function drawDays() {
   const date = day();
   const isToday = seconds(date) >= seconds(today());
   $("day").max = dateOf(today());
   if ($("day").value !== dateOf(date)) $("day").value = dateOf(date);
+  $("day").setAttribute("aria-label", isWeek ? words.lastDay : words.day);
   // They keep the focus.
   for (const id of ["day-after", "today"]) $(id).setAttribute("aria-disabled", String(isToday));
-  put("day-said", isToday ? words.isToday(dayText(date)) : dayText(date));
+  nameButton("day-before", isWeek ? words.weekBefore : words.dayBefore);
+  nameButton("day-after", isWeek ? words.weekAfter : words.dayAfter);
+  $("by-day").setAttribute("aria-pressed", String(!isWeek));
+  $("by-week").setAttribute("aria-pressed", String(isWeek));
+  $("changes").hidden = $("changes-title").hidden = isWeek;
+  $("week-help").hidden = !isWeek;
+  if (isWeek) put("day-said", daysText(midnights()[0], date));
+  else put("day-said", isToday ? words.isToday(dayText(date)) : dayText(date));
 }
 
-// The changes of each watch, oldest first.
-function byWatch(changes) {
+// By name, each in their order.
+function byWatch(rows) {
   const watches = new Map();
-  for (const change of changes) {
-    if (!watches.has(change.watch)) watches.set(change.watch, []);
-    watches.get(change.watch).push(change);
+  for (const row of rows) {
+    if (!watches.has(row.watch)) watches.set(row.watch, []);
+    watches.get(row.watch).push(row);
   }
   return watches;
 }
@@ -70,7 +94,7 @@ function titleOfBar(name, isOnly) {
 }
 
 // `isOther`: changes than before.
-function draw(isOther = false) {
+function drawDay(isOther) {
   const {answer, from, to} = shown;
   const known = answer.known_until;
   const watches = byWatch(answer.changes);
@@ -87,26 +111,66 @@ function draw(isOther = false) {
   wanted.sort((a, b) => b.at - a.at || b.number - a.number);
   put("history-note", noteOf(answer, from, to));
   drawFilter(list.filter(({at}) => at >= from && at < to), wanted.length, {from, to}, titleOf);
-  linkToChanges({from, to}, dateOf(new Date(from * 1000)));
+  linkToChanges({from, to}, dateOf(shown.days[0]));
+  return showChanges(wanted, isOther, titleOfWatch);
+}
+
+function openDay(date) {
+  isWeek = false;
+  choose(date);
+  $("by-week").focus();
+}
+
+function drawHours() {
+  const {answer, from, to, days} = shown;
+  const watches = byWatch(answer.hours);
+  const rows = [...watches.keys()].sort().map(
+      (name) => ({title: titleOfBar(name, watches.size === 1), hours: watches.get(name)}));
+  const spans = days.slice(0, -1).map((date, i) => ({
+    date, from: seconds(date), to: seconds(days[i + 1]),
+  }));
+  drawWeek($("day-bars"), rows, spans, answer.known_until, openDay);
+  put("history-note", "");
+  linkToHours({from, to}, dateOf(days[0]));
+}
+
+function draw(isOther = false) {
   $("history").setAttribute("aria-busy", "false");
   $("history").hidden = false;
-  return showChanges(wanted, isOther, titleOfWatch);
+  return shown.isWeek ? drawHours() : drawDay(isOther);
 }
 
 // ---- what the server knows ----
 
 // How long a state lasted that began on the day is known a day behind it.
+const askForDay = (from, end) => ask("GET", `timeline?from=${from}&to=${end}`);
+
+// Of many watches in several answers.
+async function askForHours(from, to) {
+  const hours = [];
+  for (let next = from; next !== null;) {
+    const answer = await ask("GET", `timeline?by=hour&from=${next}&to=${to}`);
+    hours.push(...answer.hours);
+    if (answer.next === null) return {...answer, hours};
+    next = answer.next;
+  }
+}
+
+const isShown = (days) => shown?.isWeek === isWeek && shown.from === seconds(days[0]);
+
+// `shown`: `days`, midnights; `from` the first `to` the last of them; `isWeek`; and the `answer`.
 async function read() {
   const number = ++asked;
-  const date = day();
-  const [from, to, end] = [date, dayAt(date, 1), dayAt(date, 2)].map(seconds);
+  const days = midnights();
+  const [from, to] = [days[0], days.at(-1)].map(seconds);
+  const ofWeek = isWeek;
   drawDays();
-  const isOther = shown?.from !== from;
+  const isOther = !isShown(days);
   if (isOther) leaveStretch();
   $("history").setAttribute("aria-busy", String(isOther));
-  const answer = await ask("GET", `timeline?from=${from}&to=${end}`);
+  const answer = await (ofWeek ? askForHours(from, to) : askForDay(from, seconds(dayAt(day(), 2))));
   if (number !== asked) return;
-  shown = {answer, from, to};
+  shown = {answer, days, from, to, isWeek: ofWeek};
   await draw(isOther);
 }
 
@@ -119,7 +183,7 @@ function showProblem({status, message}) {
   }
   put("history-note", message);
   $("history").setAttribute("aria-busy", "false");
-  if (shown?.from === seconds(day())) return;
+  if (isShown(midnights())) return;
   shown = null;
   $("day-bars").replaceChildren();
   showChanges([], true, titleOfWatch);
@@ -179,14 +243,30 @@ export function closeHistory() {
 
 function choose(date) {
   chosen = seconds(date) < seconds(today()) ? date : null;
+  if (isWeek) lastWeek = chosen;
   look();
 }
 
-const step = (by) => choose(dayAt(day(), by));
+const step = (by) => choose(dayAt(day(), isWeek ? by * kWeek : by));
+
+// The week in which a day was opened is shown again.
+function showWeek() {
+  if (isWeek) return;
+  const last = lastWeek ?? today();
+  const isOfIt = day() <= last && day() > dayAt(last, -kWeek);
+  isWeek = true;
+  choose(isOfIt ? last : day());
+}
+
+function showDay() {
+  if (isWeek) openDay(day());
+}
 
 onFilter(() => {
-  if (shown) draw(true);
+  if (shown && !shown.isWeek) drawDay(true);
 });
+$("by-day").addEventListener("click", showDay);
+$("by-week").addEventListener("click", showWeek);
 $("day-before").addEventListener("click", () => step(-1));
 $("day-after").addEventListener("click", () => step(1));
 $("today").addEventListener("click", () => choose(today()));

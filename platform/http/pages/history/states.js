@@ -26,15 +26,19 @@ export function colorsOf(states) {
   return colors;
 }
 
-const secondsOf = (sums) => sums.reduce((sum, {seconds}) => sum + seconds, 0);
+export const secondsOf = (sums) => sums.reduce((sum, {seconds}) => sum + seconds, 0);
+
+function sumText({state, seconds, times}) {
+  const [label, long] = [labelText(state), longText(seconds)];
+  return times > 0 ? words.sumOfState(label, long, times) : words.sumOfTime(label, long);
+}
 
 // `sums`: {state, seconds, times}, longest first. `known`: of how many seconds something may be
 // known.
 export function drawSums(parent, sums, colors, known) {
   const list = create("ul", parent);
-  for (const {state, seconds, times} of sums.slice(0, kMostSums)) {
-    const item = create("li", list, words.sumOfState(labelText(state), longText(seconds), times));
-    item.className = colors.get(state);
+  for (const sum of sums.slice(0, kMostSums)) {
+    create("li", list, sumText(sum)).className = colors.get(sum.state);
   }
   const others = sums.slice(kMostSums);
   if (others.length > 0) {
