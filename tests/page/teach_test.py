@@ -213,6 +213,22 @@ class TeachTest(TaughtPage, unittest.TestCase):
         wait_for("the other hold", lambda: self.taught.hold["label"] == "closed" and not self.taught.hold["held"])
         self.assertEqual(self.taught.hold["kept"], 1)
 
+    def test_hours_are_written_below_their_strips(self):
+        fill(self.taught)
+        self.look_at_garage()
+        sides = """
+          return [...document.querySelectorAll(arguments[0])].map((one) => {
+            const box = one.getBoundingClientRect();
+            return [box.left, box.right];
+          })
+        """
+        left, right = self.browser.run(sides, "#hours .strip")[0]
+        hours = self.browser.run(sides, "#hours .scale span")
+        self.assertAlmostEqual(hours[0][0], left, delta=2)
+        self.assertAlmostEqual(hours[-1][1], right, delta=2)
+        for before, after in zip(hours, hours[1:]):
+            self.assertLess(before[1], after[0])
+
     def test_a_key_holds_and_whatever_hides_the_button_lets_go(self):
         fill(self.taught)
         self.look_at_garage()

@@ -172,7 +172,7 @@ function drawHours(classes) {
   $("hours").replaceChildren();
   classes.forEach(addStrip);
   const axis = create("li", $("hours"));
-  axis.className = "axis soft";
+  axis.className = "scale soft";
   axis.setAttribute("aria-hidden", "true");
   for (const hour of [0, 6, 12, 18, 24]) create("span", axis, String(hour));
 }
