@@ -92,15 +92,18 @@ class News {
     const double begin = step == "pictures" ? 0 : step == "folds" ? pictures_ : kFolds;
     const double end = step == "pictures" ? pictures_ : step == "folds" ? kFolds : 1;
     const double done = begin + (end - begin) * std::clamp(share, 0.0, 1.0);
-    if (step == step_ && done < done_ + kStep) return;
+    if (is_told_ && step == step_ && done < done_ + kStep) return;
+    is_told_ = true;
     step_ = step;
     done_ = done;
     write({static_cast<float>(done), step});
   }
-  // `missing`: the share of the pictures whose embeddings are to be computed.
+  // `missing`: the share of the pictures whose embeddings are to be computed. The next share is
+  // told whatever it is: the engine has started then, and time is counted from there.
   void begin(double missing) {
     constexpr double kMost = 0.8;
     pictures_ = kMost * missing;
+    is_told_ = false;
   }
   void end(TaughtReport report) { write({1, "model", std::move(report)}); }
   void fail(TeachFailure failure) {
@@ -115,7 +118,8 @@ class News {
   const Print& print_;
   double pictures_ = 0;
   std::string step_ = "pictures";
-  double done_ = -1;
+  double done_ = 0;
+  bool is_told_ = false;
 };
 
 // ---- The base

@@ -215,9 +215,13 @@ json json_of(const HoldStatus& hold) {
 }
 
 json json_of(const TeachJob& job) {
-  return {{"watch", job.watch},         {"state", job_state_text(job.state)},
-          {"done", share_of(job.done)}, {"step", job.step},
-          {"code", job.failure.code},   {"message", job.failure.sentence}};
+  return {{"watch", job.watch},
+          {"state", job_state_text(job.state)},
+          {"done", share_of(job.done)},
+          {"step", job.step},
+          {"left", job.left ? json(job.left->count()) : json()},
+          {"code", job.failure.code},
+          {"message", job.failure.sentence}};
 }
 
 json json_of(const TeachLook& look) {

@@ -58,6 +58,7 @@ void TaughtTrainer::start(const TaughtWatch& watch, const std::vector<TaughtPict
   {
     const MutexLock lock(mutex_);
     job_ = TeachJob{watch.name, TeachJob::State::kRunning, 0, "pictures"};
+    time_left_ = {};
     wake_.clear();
   }
   previewer_.stop();
@@ -169,11 +170,14 @@ void TaughtTrainer::note(const TrainingNews& news) {
   if (!is_running()) return;
   job_->done = std::clamp(news.done, 0.F, 1.F);
   job_->step = news.step;
+  time_left_.note(job_->done, options_.now());
 }
 
 std::optional<TeachJob> TaughtTrainer::job() {
   const MutexLock lock(mutex_);
-  return job_;
+  auto job = job_;
+  if (is_running()) job->left = time_left_.at(options_.now());
+  return job;
 }
 
 TaughtModels TaughtTrainer::models(const std::string& watch) {

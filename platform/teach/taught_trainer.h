@@ -14,6 +14,7 @@
 #include "platform/teach/taught_models.h"
 #include "platform/teach/taught_previewer.h"
 #include "platform/teach/teach_trainer.h"
+#include "platform/teach/time_left.h"
 #include "platform/teach/training_order.h"
 
 namespace lookout {
@@ -27,6 +28,7 @@ struct TaughtTrainerOptions {
   // A process that tells nothing for so long hangs, and is ended. It tells each hundredth of its
   // work; to start the engine of a base takes longest.
   std::chrono::milliseconds patience = std::chrono::minutes(10);
+  std::function<TimeLeft::Clock::time_point()> now = TimeLeft::Clock::now;  // any thread
 };
 
 // The process is one of low priority with limits (`lookout train-taught`). It ends with this, and
@@ -73,6 +75,7 @@ class TaughtTrainer : public TeachTrainer {
   const TaughtModelStore store_ GUARDED_BY(store_mutex_);
   Mutex mutex_;
   std::optional<TeachJob> job_ GUARDED_BY(mutex_);
+  TimeLeft time_left_ GUARDED_BY(mutex_);  // of it
   bool keeps_ GUARDED_BY(mutex_) = false;  // its model, so that it cannot be cancelled
   TaughtPreviewer previewer_;
   WakeEvent wake_;  // the thread, when it is cancelled

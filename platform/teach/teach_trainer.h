@@ -25,6 +25,7 @@ struct TeachJob {
   float done = 0;    // 0..1
   std::string step;  // "pictures", "folds" or "model"
   TeachFailure failure{};
+  std::optional<std::chrono::seconds> left{};  // while it runs; nothing: it cannot be told yet
 };
 
 // What a picture of the camera looks like.

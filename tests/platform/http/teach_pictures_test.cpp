@@ -202,7 +202,7 @@ TEST_F(TeachServiceTest, AModelIsTrainedAndUsed) {
   teach("half open", 5);
   EXPECT_EQ(told(202, "POST", gate + "/job"),
             json::parse(R"({"watch":"gate","state":"running","done":0.25,"step":"pictures",
-                            "code":"","message":""})"));
+                            "left":12,"code":"","message":""})"));
   EXPECT_EQ(trainer->files(), 10U);
   EXPECT_EQ(refused("POST", gate + "/job"), "409 training");
   EXPECT_EQ(refused("POST", "/api/1/teach/watches/other/job"), "404 no_such_watch");

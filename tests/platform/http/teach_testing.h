@@ -71,11 +71,14 @@ class FakeTrainer : public TeachTrainer {
       throw TeachError(TeachProblem::kTooFewPictures, "each class needs 5 pictures at least");
     }
     job_ = TeachJob{watch.name, TeachJob::State::kRunning, 0.25F, "pictures"};
+    job_->left = std::chrono::seconds(12);
     files_ = files;
   }
   void cancel() override {
     const MutexLock lock(mutex_);
-    if (job_) job_->state = TeachJob::State::kCancelled;
+    if (!job_) return;
+    job_->state = TeachJob::State::kCancelled;
+    job_->left.reset();
   }
   std::optional<TeachJob> job() override {
     const MutexLock lock(mutex_);

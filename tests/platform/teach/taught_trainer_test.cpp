@@ -3,7 +3,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include <atomic>
 #include <chrono>
 #include <fstream>
 #include <thread>
@@ -42,6 +44,7 @@ class TrainerWithShell : public testing::Test {
     TaughtTrainerOptions options{
         folder_.path(), {"/bin/sh", "-c", script}, "", [this] { ++reloads_; }};
     options.patience = patience;
+    options.now = [this] { return TimeLeft::Clock::time_point(now_.load()); };
     trainer_ = std::make_unique<TaughtTrainer>(std::move(options));
     return *trainer_;
   }
@@ -77,6 +80,7 @@ class TrainerWithShell : public testing::Test {
   TempDir folder_;
   std::string sha256_;
   int reloads_ = 0;
+  std::atomic<std::chrono::seconds> now_{};
   std::unique_ptr<TaughtTrainer> trainer_;
 };
 
@@ -114,6 +118,31 @@ TEST_F(TrainerWithShell, TellsHowFarItIsAndEndsWhenItIsCancelled) {
   EXPECT_EQ(trainer_->job()->state, State::kCancelled);
   start();
   EXPECT_EQ(trainer_->job()->state, State::kRunning) << "the next one may begin at once";
+}
+
+TEST_F(TrainerWithShell, TellsHowLongItStillTakes) {
+  const std::string pipe = folder_ / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  with("exec cat " + pipe);
+  start();
+  EXPECT_FALSE(trainer_->job()->left);
+  std::ofstream lines(pipe);
+  const auto tell = [&](double done, std::chrono::seconds at) {
+    now_ = at;
+    lines << to_text(TrainingNews{static_cast<float>(done), "folds"}) << std::endl;
+    return wait_for([done](const TeachJob& job) {
+      return job.step == "folds" && job.done == static_cast<float>(done);
+    });
+  };
+  EXPECT_FALSE(tell(0, std::chrono::seconds(5)).left) << "nothing is done";
+  EXPECT_EQ(tell(0.25, std::chrono::seconds(15)).left, std::chrono::seconds(30));
+  now_ = std::chrono::seconds(20);
+  EXPECT_EQ(trainer_->job()->left, std::chrono::seconds(25));
+  trainer_->cancel();
+  EXPECT_FALSE(trainer_->job()->left);
+  with("exec sleep 1000");
+  start();
+  EXPECT_FALSE(trainer_->job()->left) << "of the one before";
 }
 
 TEST_F(TrainerWithShell, WhatGoesWrongIsASentence) {
