@@ -40,7 +40,7 @@ ENOUGH = 5  # pictures of a class
 ALWAYS_KEPT = 5  # of a hold; of the others, every second one is too similar
 DAY = "2025-11-28"
 STARTED = 1764324000  # 10:00 UTC of that day, of the first picture
-
+FPS = 12.5  # of the camera
 
 
 class Refused(Exception):
@@ -317,12 +317,12 @@ class Taught:
             raise Refused(409, "busy", "another training runs")
         if not self.progress(self.watch(name))["can_train"]:
             raise Refused(422, "too_few", "a class has too few pictures")
-        self.job = {"watch": name, "state": "running", "done": 0, "step": "pictures", "message": ""}
+        self.job = {"watch": name, "state": "running", "done": 0, "step": "pictures", "left": None, "message": ""}
         return self.job
 
     def advance(self):
         self.job["done"] = min(1, self.job["done"] + 0.25)
-        self.job["step"] = "pictures" if self.job["done"] < 0.5 else "folds"
+        self.job.update(step="pictures" if self.job["done"] < 0.5 else "folds", left=3)
         if self.job["done"] == 1:
             self.job.update(state="done", step="model")
             name = self.job["watch"]
@@ -390,7 +390,8 @@ class Taught:
              "state": self.scene, "score": 0.97, "since": self.now}
             for name, watch in self.watches.items()
         ]  # fmt: skip
-        return {"watches": states}
+        now = time.time()
+        return {"watches": states, "result": {"seq": now * FPS, "timestamp": now, "dropped": 0}}
 
 
 # Method and path of the API, and what answers: a function of Taught, the parts of the path, the query and

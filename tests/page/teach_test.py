@@ -341,6 +341,24 @@ class TeachTest(TaughtPage, unittest.TestCase):
         self.click("button", "Cancel")
         self.wait_for_text("job-said", "Training was cancelled.")
 
+    def test_a_training_tells_how_long_it_takes(self):
+        fill(self.taught)
+        self.look_at_garage()
+        with self.server.lock:
+            self.taught.advance = lambda: None
+        self.click("button", "Train")
+        self.wait_for_text("step", "Looking at the pictures: 0 %")
+        self.assertEqual(self.text("left"), "–")
+        for seconds, text in ((600, "about 10 min"), (None, "–"), (7, "about 7 s"), (41, "about 45 s")):
+            with self.server.lock:
+                self.taught.job["left"] = seconds
+            self.wait_for_text("left", text)
+        self.wait_for_text("camera-fps", "12.5 fps")
+        look_at_screens(self, "teach-training", [(360, "light"), (1280, "dark")])
+        # Screen readers tell of each change of these.
+        live = "return document.querySelector('#job:is([aria-live], [role]), #job :is([aria-live], [role])')"
+        self.assertIsNone(self.browser.run(live))
+
     def test_a_watch_is_changed_deleted_and_restored(self):
         fill(self.taught)
         self.look_at_garage()

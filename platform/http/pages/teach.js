@@ -12,7 +12,7 @@ import {drawPictures, listenToPictures} from "./picture_grid.js";
 import {listenToRectangle} from "./rectangle.js";
 import {listenToLogin, session, showLogin} from "./session.js";
 import {onTaught, refresh, startAsking, stopAsking, taught, watchNamed} from "./taught.js";
-import {drawTraining, listenToTraining} from "./training.js";
+import {drawCamera, drawTraining, listenToTraining} from "./training.js";
 import {drawUnsure, listenToUnsure} from "./unsure.js";
 import {hideForm, listenToForm, showForm} from "./watch_form.js";
 import {drawList} from "./watch_list.js";
@@ -83,10 +83,18 @@ function showPlace() {
   draw(watch);
 }
 
-async function stateText({name}) {
-  const answer = await fetch("state", {cache: "no-store"}).catch(() => null);
-  const states = answer?.ok ? (await answer.json()).watches : null;
-  const now = states?.find((one) => one.name === name);
+// What the run tells; null: nothing yet, or it does not answer.
+async function askRun() {
+  try {
+    const answer = await fetch("state", {cache: "no-store"});
+    return answer.ok ? await answer.json() : null;
+  } catch {
+    return null;
+  }
+}
+
+function stateText(run, {name}) {
+  const now = run?.watches?.find((one) => one.name === name);
   return now?.state ? words.looksNowLike(labelText(now.state), percent(now.score)) : "";
 }
 
@@ -102,15 +110,17 @@ async function previewText({name}) {
 async function drawNow(watch) {
   const isTrained = taught.job?.state === "running" && taught.job.watch === watch.name;
   const isEmpty = watch.progress.classes.every(({pictures}) => pictures === 0);
+  const run = watch.model || isTrained ? await askRun() : null;
   let text = "";
   if (watch.model) {
-    text = await stateText(watch);
+    text = stateText(run, watch);
   } else if (!isTrained && !isEmpty) {
     text = await previewText(watch).catch(() => "");
   }
   if (view !== "watch" || watch.name !== placeNow()) return;
   $("now").hidden = text === "";
   put("now", text);
+  if (isTrained) drawCamera(run?.result);
 }
 
 function draw(watch) {

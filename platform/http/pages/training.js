@@ -1,20 +1,24 @@
 // Trains a watch, and shows how good the model is, so that the owner decides whether it is used.
 
 import {ask, explain} from "./api.js";
+import {addSample, figures, inShort} from "./chart.js";
 import {$, create, put} from "./elements.js";
 import {words} from "./language.js";
 import {tell, tellProblem} from "./notes.js";
 import {mark} from "./picture_grid.js";
 import {hasOldRectangle, refresh, taught, watchNamed} from "./taught.js";
-import {intervalText, kNone, labelText, missingText, rightText, stepText, when, wholePercent}
-  from "./words.js";
+import {intervalText, kNone, labelText, leftText, missingText, rightText, stepText, when,
+  wholePercent} from "./words.js";
 import {zoom} from "./zoom.js";
 
 let watch = null;
+const kSilenceMs = 10000;  // without a frame of the camera: then it has no rate
+
 let drawn = "";
 let drawnMissing = "";
 let lastJob = "";  // its watch and state when they were drawn last
 const corrected = new Map();  // by the number of a mistake: what became of it
+let lastFrame = {time: 0, seen: -Infinity};  // its timestamp, and performance.now()
 
 // ---- what is missing ----
 
@@ -59,6 +63,7 @@ function drawJob(job) {
     $("progress").value = job.done;
     put("step", words.stepAndShare(stepText(job.step), wholePercent(job.done)));
   }
+    put("left", leftText(job.left));
   if (hadFocus) $(isMine ? "cancel-job" : "train").focus();
   put("job-said", job ? saidOf(job) : "");
   const now = job ? `${job.watch} ${job.state}` : "";
@@ -70,6 +75,17 @@ function drawJob(job) {
 }
 
 async function train() {
+// That the camera goes on while a training runs. `result`: the last one, if there is one.
+export function drawCamera(result) {
+  const now = performance.now();
+  if (result && result.timestamp !== lastFrame.time) {
+    lastFrame = {time: result.timestamp, seen: now};
+    addSample(result);
+  }
+  const rate = now - lastFrame.seen < kSilenceMs ? figures(0).rates.camera : null;
+  put("camera-fps", rate === null ? "–" : `${inShort(rate)} ${words.fps}`);
+}
+
   try {
     await ask("POST", `teach/watches/${watch.name}/job`, {});
     $("train").focus();

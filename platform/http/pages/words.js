@@ -126,6 +126,14 @@ export function intervalText({right, of, interval}) {
   return high - low > kRough ? words.shareIsRough(text) : text;
 }
 
+// Of a training; `seconds` null: it cannot be told yet. Rounded up, so that it changes seldom.
+export function leftText(seconds) {
+  if (seconds === null) return "–";
+  if (seconds > 90) return words.minutesLeft(Math.ceil(seconds / 60));
+  const step = seconds > 20 ? 5 : 1;
+  return words.secondsLeft(Math.ceil(seconds / step) * step);
+}
+
 export const stepText = (step) => words.steps[step] ?? words.training;
 
 // A name for a watch with that title, which none of `taken` is.
