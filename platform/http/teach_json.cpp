@@ -97,13 +97,8 @@ json optional_json(const std::optional<Value>& value) {
   return value ? json_of(*value) : json();
 }
 
-json json_of(const TaughtModel& model) {
-  json mistakes = json::array();
-  for (const Mistake& mistake : model.mistakes) {
-    if (mistakes.size() < kMaxMistakes) mistakes.push_back(json_of(mistake));
-  }
-  json confusions = json::array();
-  for (const TaughtConfusion& each : model.confusions) confusions.push_back(json_of(each));
+// By which one is chosen.
+json short_json_of(const TaughtModel& model) {
   json interval;
   if (model.interval) interval = {model.interval->low, model.interval->high};
   return {{"sha256", model.sha256},
@@ -113,13 +108,24 @@ json json_of(const TaughtModel& model) {
           {"of", model.all.pictures},
           {"interval", std::move(interval)},
           {"can_tell", model.can_tell},
-          {"day", json_of(model.day)},
-          {"night", json_of(model.night)},
-          {"compared", optional_json(model.comparison)},
           {"classes", model.classes},
-          {"roi", optional_json(model.roi)},
-          {"mistakes", std::move(mistakes)},
-          {"confusions", std::move(confusions)}};
+          {"roi", optional_json(model.roi)}};
+}
+
+json json_of(const TaughtModel& model) {
+  json mistakes = json::array();
+  for (const Mistake& mistake : model.mistakes) {
+    if (mistakes.size() < kMaxMistakes) mistakes.push_back(json_of(mistake));
+  }
+  json confusions = json::array();
+  for (const TaughtConfusion& each : model.confusions) confusions.push_back(json_of(each));
+  json text = short_json_of(model);
+  text["day"] = json_of(model.day);
+  text["night"] = json_of(model.night);
+  text["compared"] = optional_json(model.comparison);
+  text["mistakes"] = std::move(mistakes);
+  text["confusions"] = std::move(confusions);
+  return text;
 }
 
 json json_of(const TeachProgress& progress) {
@@ -191,6 +197,8 @@ std::vector<std::string> classes_member(const json& body) {
 
 json json_of(const WatchFacts& facts) {
   const TaughtWatch& watch = facts.watch;
+  json models = json::array();
+  for (const TaughtModel& model : facts.models.kept) models.push_back(short_json_of(model));
   return {{"name", watch.name},
           {"title", watch.title},
           {"roi", json_of(watch.roi)},
@@ -200,7 +208,8 @@ json json_of(const WatchFacts& facts) {
           {"unlabelled", facts.unlabelled},
           {"model", optional_json(facts.models.used)},
           {"previous", optional_json(facts.models.previous)},
-          {"trained", optional_json(facts.models.trained)}};
+          {"trained", optional_json(facts.models.trained)},
+          {"models", std::move(models)}};
 }
 
 json json_of(const HoldStatus& hold) {

@@ -223,17 +223,16 @@ TaughtModels TaughtModelStore::models(const std::string& watch) const {
   const fs::path folder = folder_of(watch);
   const auto reports = numbered(folder, kReportSuffix);
   TaughtModels models;
-  for (auto report = reports.rbegin(); report != reports.rend() && !models.trained; ++report) {
-    if (const auto read = report_of(report->second)) models.trained = read->model;
+  for (auto report = reports.rbegin(); report != reports.rend(); ++report) {
+    if (auto read = report_of(report->second)) models.kept.push_back(std::move(read->model));
   }
+  if (!models.kept.empty()) models.trained = models.kept.front();
   const auto choice = Choice::read(folder);
   if (!choice) return models;
-  const auto told = [&reports](const std::optional<Choice::Model>& model) {
+  const auto told = [&models](const std::optional<Choice::Model>& model) {
     if (!model) return std::optional<TaughtModel>();
-    const auto report = reports.find(model->number);
-    if (report != reports.end()) {
-      const auto read = report_of(report->second);
-      if (read && read->model.sha256 == model->sha256) return std::optional(read->model);
+    for (const TaughtModel& kept : models.kept) {
+      if (kept.sha256 == model->sha256) return std::optional(kept);
     }
     TaughtModel unknown;  // only its report is lost
     unknown.sha256 = model->sha256;

@@ -49,6 +49,7 @@ class TaughtModelStore {
   void keep(const std::string& watch, const std::filesystem::path& head,
             const TaughtReport& report) const;
 
+  // A model whose report cannot be read is in no list, but told of when it is in use.
   TaughtModels models(const std::string& watch) const;
   // The head in use. Empty: none.
   std::filesystem::path used_head(const std::string& watch) const;

@@ -56,6 +56,7 @@ struct TaughtModels {
   std::optional<TaughtModel> used;
   std::optional<TaughtModel> previous;  // which was used before
   std::optional<TaughtModel> trained;   // the newest one, used or not
+  std::vector<TaughtModel> kept;        // all that can be used, the newest first
 };
 
 // TeachLibrary::file(), which waits for the library.

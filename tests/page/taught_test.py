@@ -203,8 +203,8 @@ class TaughtTest(GaragePage, OwnerTest):
         self.turn(OPEN)
         self.start_again()
         self.expect_state(OPEN)
-        self.click("button", self.text("back"))
-        self.wait_for_text("told", "The one before is in use again.")
+        self.click("#models button", "Back to it")
+        self.wait_for_text("told", " is in use again.")
         self.take_screenshot("taught-360.png")
         self.correct_the_last_change()
 

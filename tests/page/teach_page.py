@@ -21,7 +21,9 @@ RESULT = """
   const text = (id) => document.getElementById(id).textContent;
   const seen = (id) => document.getElementById(id).checkVisibility();
   return {figures: seen("result") ? text("figures") : "", now: text("in-use"),
-          light: text("light"), compare: text("compare"), use: seen("use"), back: seen("back") ? text("back") : "",
+          light: text("light"), compare: text("compare"), use: seen("use"),
+          models: seen("models-part") ?
+              [...document.querySelectorAll("#models li")].map((one) => one.innerText.replace(/\s+/g, " ")) : [],
           confusions: [...document.querySelectorAll("#confusions li")].map((one) => one.textContent),
           mistakes: [...document.querySelectorAll("#mistakes li")].map((one) => one.innerText)};
 """

@@ -145,6 +145,7 @@ class Taught:
     def tell(self, watch):
         models = self.models.get(watch["name"], {})
         told = {key: models.get(key) for key in ("model", "previous", "trained")}
+        told["models"] = models.get("kept", [])
         own = [p for p in self.pictures.values() if p["watch"] == watch["name"] and not p["trashed"]]
         unlabelled = [p for p in own if not p["label"]]
         return {**watch, "progress": self.progress(watch), "unlabelled": len(unlabelled), **told}
@@ -326,7 +327,12 @@ class Taught:
         if self.job["done"] == 1:
             self.job.update(state="done", step="model")
             name = self.job["watch"]
-            self.models.setdefault(name, {})["trained"] = self.make_model(name)
+            self.add_model(name)
+
+    def add_model(self, name):
+        models = self.models.setdefault(name, {})
+        models["trained"] = self.make_model(name)
+        models["kept"] = [models["trained"], *models.get("kept", [])]
 
     def cancel(self):
         if self.job and self.job["state"] == "running":
@@ -370,8 +376,7 @@ class Taught:
 
     def use(self, name, sent):
         models = self.models.setdefault(name, {})
-        known = [models.get(key) for key in ("trained", "previous", "model")]
-        chosen = next((model for model in known if model and model["sha256"] == sent["sha256"]), None)
+        chosen = next((model for model in models.get("kept", []) if model["sha256"] == sent["sha256"]), None)
         if not chosen:
             raise Refused(404, "not_found", "there is no such model")
         models["previous"], models["model"] = models.get("model"), chosen

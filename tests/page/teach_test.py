@@ -101,8 +101,8 @@ class TeachTest(TaughtPage, unittest.TestCase):
         self.click("button", "Use it")
         self.wait_for_text("in-use", "This model is in use.")
         self.assertNotEqual(self.taught.models["garage-door"]["model"], first)
-        self.browser.run("document.getElementById('back').click()")
-        self.wait_for_text("told", "The one before is in use again.")
+        self.click("#models button", "Back to it")
+        self.wait_for_text("told", " is in use again.")
         self.assertEqual(self.taught.models["garage-door"]["model"], first)
         self.expect_no_message()
 
@@ -359,6 +359,36 @@ class TeachTest(TaughtPage, unittest.TestCase):
         live = "return document.querySelector('#job:is([aria-live], [role]), #job :is([aria-live], [role])')"
         self.assertIsNone(self.browser.run(live))
 
+    def test_each_model_that_is_kept_can_be_used_again(self):
+        fill(self.taught)
+        self.look_at_garage()
+        self.assertEqual(self.train()["models"], [], "one alone is the result")
+        self.click("button", "Use it")
+        self.wait_for_text("in-use", "This model is in use.")
+        for _ in range(2):
+            self.train()
+        models = self.taught.models["garage"]
+        newest, middle, oldest = models["kept"]
+        shown = self.browser.run(RESULT)["models"]
+        self.assertRegex(shown[0], r"^Fri, Nov 28, 20:0\d 26 pictures, 24 of 26 right Use it$")
+        self.assertRegex(shown[1], "right Use it$")
+        self.assertRegex(shown[2], "right in use$")
+        self.click("button", "Use it")
+        self.wait_for_text("in-use", "This model is in use.")
+        buttons = self.browser.driver.find_elements("css selector", "#models button")
+        self.assertEqual([button.text for button in buttons], ["Back to it"] * 2)
+        self.assertRegex(buttons[1].get_attribute("aria-label"), "^Back to it: Fri, Nov 28, 20:")
+        self.assertIs(models["model"], newest)
+        buttons[1].send_keys(self.keys.ENTER)
+        self.wait_for_text("told", " is in use again.")
+        self.assertIs(models["model"], oldest)
+        self.assertTrue(self.browser.run("return document.activeElement.id === 'models-part'"))
+        # Another owner.
+        with self.server.lock:
+            models["model"] = middle
+        wait_for("the other one", lambda: self.browser.run(RESULT)["models"][1].endswith("in use"))
+        self.expect_no_message()
+
     def test_a_watch_is_changed_deleted_and_restored(self):
         fill(self.taught)
         self.look_at_garage()
@@ -485,6 +515,7 @@ class TeachTest(TaughtPage, unittest.TestCase):
         wait_for("pictures", lambda: self.browser.run(GRID))
         self.train()
         self.click("button", "Use it")
+        self.train()
         self.pick(0, 3)
         look_at_screens(self, "teach-watch", SCREENS)
         self.taught.add_event("garage", "open")

@@ -4,6 +4,7 @@ import {ask, explain} from "./api.js";
 import {addSample, figures, inShort} from "./chart.js";
 import {$, create, put} from "./elements.js";
 import {words} from "./language.js";
+import {drawModels} from "./models.js";
 import {tell, tellProblem} from "./notes.js";
 import {mark} from "./picture_grid.js";
 import {hasOldRectangle, refresh, taught, watchNamed} from "./taught.js";
@@ -11,14 +12,14 @@ import {intervalText, kNone, labelText, leftText, missingText, rightText, stepTe
   wholePercent} from "./words.js";
 import {zoom} from "./zoom.js";
 
-let watch = null;
 const kSilenceMs = 10000;  // without a frame of the camera: then it has no rate
 
+let watch = null;
 let drawn = "";
 let drawnMissing = "";
 let lastJob = "";  // its watch and state when they were drawn last
-const corrected = new Map();  // by the number of a mistake: what became of it
 let lastFrame = {time: 0, seen: -Infinity};  // its timestamp, and performance.now()
+const corrected = new Map();  // by the number of a mistake: what became of it
 
 // ---- what is missing ----
 
@@ -62,8 +63,8 @@ function drawJob(job) {
   if (isMine) {
     $("progress").value = job.done;
     put("step", words.stepAndShare(stepText(job.step), wholePercent(job.done)));
-  }
     put("left", leftText(job.left));
+  }
   if (hadFocus) $(isMine ? "cancel-job" : "train").focus();
   put("job-said", job ? saidOf(job) : "");
   const now = job ? `${job.watch} ${job.state}` : "";
@@ -74,7 +75,6 @@ function drawJob(job) {
   lastJob = now;
 }
 
-async function train() {
 // That the camera goes on while a training runs. `result`: the last one, if there is one.
 export function drawCamera(result) {
   const now = performance.now();
@@ -86,6 +86,7 @@ export function drawCamera(result) {
   put("camera-fps", rate === null ? "–" : `${inShort(rate)} ${words.fps}`);
 }
 
+async function train() {
   try {
     await ask("POST", `teach/watches/${watch.name}/job`, {});
     $("train").focus();
@@ -158,9 +159,6 @@ function drawButtons(model) {
   const isUsed = watch.model?.sha256 === model.sha256;
   put("in-use", nowText(model));
   $("use").hidden = isUsed;
-  const {previous} = watch;
-  $("back").hidden = !previous;
-  if (previous) put("back", words.backTo(when(previous.time), rightText(previous)));
 }
 
 // The picture's label may be any: it is seen here. `told` and `done`: what came of it, at once and
@@ -251,12 +249,13 @@ function drawResult() {
   drawMistakes(model);
 }
 
-async function use(model, text) {
+// `part`: gets the focus when the button that had it goes.
+async function use(model, text, part) {
   try {
     await ask("PUT", `teach/watches/${watch.name}/model`, {sha256: model.sha256});
     await refresh();
     tell(text);
-    if (document.activeElement === document.body) $("result").focus();
+    if (document.activeElement === document.body) $(part).focus();
   } catch (refusal) {
     tellProblem(refusal);
   }
@@ -265,8 +264,7 @@ async function use(model, text) {
 export function listenToTraining() {
   $("train").addEventListener("click", train);
   $("cancel-job").addEventListener("click", cancel);
-  $("use").addEventListener("click", () => use(watch.trained, words.nowInUse));
-  $("back").addEventListener("click", () => use(watch.previous, words.backInUse));
+  $("use").addEventListener("click", () => use(watch.trained, words.nowInUse, "result"));
 }
 
 // Of the watch that is looked at.
@@ -275,5 +273,6 @@ export function drawTraining(shown) {
   watch = shown;
   drawMissing(watch.progress);
   drawResult();
+  drawModels(watch, use);
   drawJob(taught.job);
 }

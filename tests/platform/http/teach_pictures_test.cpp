@@ -210,6 +210,11 @@ TEST_F(TeachServiceTest, AModelIsTrainedAndUsed) {
   EXPECT_EQ(told(200, "GET", "/api/1/teach")["job"]["state"], "cancelled");
   const json used = told(200, "PUT", gate + "/model", R"({"sha256":"new"})");
   EXPECT_EQ(used["previous"]["sha256"], "old");
+  ASSERT_EQ(used["models"].size(), 2U);
+  EXPECT_EQ(used["models"][1],
+            json::parse(R"({"sha256":"old","time":"2026-11-21T12:00:00.000Z","pictures":10,
+      "right":9,"of":10,"interval":[0.5,0.75],"can_tell":false,"classes":["half open","open"],
+      "roi":[0.0,0.5,1.0,0.25]})"));
   json model = used["model"];
   EXPECT_EQ(model["mistakes"].size(), 12U);
   EXPECT_EQ(model["mistakes"][0],

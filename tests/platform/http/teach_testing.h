@@ -94,6 +94,7 @@ class FakeTrainer : public TeachTrainer {
     const MutexLock lock(mutex_);
     TaughtModels models;
     models.trained = model("new");
+    models.kept = {model("new"), model("old")};
     if (used_.empty()) return models;
     models.used = model(used_);
     models.previous = model("old");

@@ -40,6 +40,11 @@ class TaughtModelsOnDisk : public testing::Test {
     const auto models = store_.models("gate");
     return models.used ? models.used->sha256 : "";
   }
+  std::vector<std::string> kept_models() const {
+    std::vector<std::string> kept;
+    for (const TaughtModel& model : store_.models("gate").kept) kept.push_back(model.sha256);
+    return kept;
+  }
   std::string previous() const {
     const auto models = store_.models("gate");
     return models.previous ? models.previous->sha256 : "";
@@ -194,7 +199,38 @@ TEST_F(TaughtModelsOnDisk, OldOnesGoButForThoseInUse) {
   EXPECT_EQ(used(), second);
   EXPECT_EQ(previous(), first);
   EXPECT_EQ(store_.models("gate").trained->sha256, last);
+  const auto kept = kept_models();
+  ASSERT_THAT(kept, SizeIs(TaughtModelStore::kKept + 2));
+  EXPECT_EQ(kept.front(), last);
+  EXPECT_EQ(kept[TaughtModelStore::kKept], second);
+  EXPECT_EQ(kept.back(), first);
   store_.use("gate", first);
+}
+
+TEST_F(TaughtModelsOnDisk, EachThatIsKeptCanBeUsedAgain) {
+  EXPECT_THAT(kept_models(), IsEmpty());
+  std::vector<std::string> trained;
+  for (int i = 0; i < 4; ++i) trained.insert(trained.begin(), train());
+  EXPECT_EQ(kept_models(), trained);
+  for (const std::string& model : trained) {
+    store_.use("gate", model);
+    EXPECT_EQ(used(), model);
+    EXPECT_EQ(kept_models(), trained) << "their order is of the trainings";
+  }
+}
+
+TEST_F(TaughtModelsOnDisk, ADamagedReportHidesItsModelAlone) {
+  const std::string first = train();
+  const std::string second = train();
+  const std::string third = train();
+  store_.use("gate", second);
+  std::ofstream(folder_.path() / "models/gate/0002.json") << "{";
+  EXPECT_THAT(kept_models(), testing::ElementsAre(third, first));
+  EXPECT_EQ(used(), second);
+  std::ofstream(folder_.path() / "models/gate/0003.json") << "";
+  EXPECT_EQ(store_.models("gate").trained->sha256, first);
+  std::ofstream(folder_.path() / "models/gate/current") << "{";
+  EXPECT_THAT(kept_models(), testing::ElementsAre(first)) << "whatever is in use";
 }
 
 TEST_F(TaughtModelsOnDisk, ThoseOfWatchesThatAreGoneAreRemovedButForThoseInUse) {
