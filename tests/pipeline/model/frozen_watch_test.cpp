@@ -17,7 +17,8 @@ class FrozenWatchTest : public ::testing::TestWithParam<CameraPicture::Kind> {
     if (GetParam() == CameraPicture::Kind::kNone) {
       frame_.bgr = cv::Mat(480, 640, CV_8UC3, cv::Scalar(90, 120, 40));
     } else {
-      frame_.picture.bytes.assign(640 * 480 * 2, 90);
+      const bool jpeg = GetParam() == CameraPicture::Kind::kJpeg;
+      frame_.picture.bytes.assign(jpeg ? 40'000 : 640 * 480 * 2, 90);
     }
   }
 

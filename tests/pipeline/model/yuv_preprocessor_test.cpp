@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <deque>
 #include <functional>
 #include <opencv2/core.hpp>
 #include <random>
@@ -80,21 +81,26 @@ class Painted {
     for (int y = 0; y < picture.height; ++y) {
       const SampleLine line = sample_line(picture, y);
       for (int x = 0; x < picture.width; ++x) {
-        set(line.luma + x * line.luma_step, yuv(x, y)[0]);
+        const Pixel pixel = yuv(x, y);
+        set(line.luma + x * line.luma_step, pixel[0]);
         if (x % 2 != 0 || (two_lines && y % 2 != 0)) continue;
-        set(line.u + x / 2 * line.chroma_step, yuv(x, y)[1]);
-        set(line.v + x / 2 * line.chroma_step, yuv(x, y)[2]);
+        set(line.u + x / 2 * line.chroma_step, pixel[1]);
+        set(line.v + x / 2 * line.chroma_step, pixel[2]);
       }
     }
   }
 
-  // What a conversion of each pixel alone takes.
-  Pixel at(int x, int y) const {
+  // What a conversion of each pixel of a line alone takes.
+  std::vector<Pixel> line(int y) const {
     const SampleLine line = sample_line(picture, y);
-    const int pair = x / 2;
-    return {static_cast<double>(line.luma[x * line.luma_step]),
-            static_cast<double>(line.u[pair * line.chroma_step]),
-            static_cast<double>(line.v[pair * line.chroma_step])};
+    std::vector<Pixel> pixels;
+    for (int x = 0; x < picture.width; ++x) {
+      const int pair = x / 2;
+      pixels.push_back({static_cast<double>(line.luma[x * line.luma_step]),
+                        static_cast<double>(line.u[pair * line.chroma_step]),
+                        static_cast<double>(line.v[pair * line.chroma_step])});
+    }
+    return pixels;
   }
 
   RawPicture picture;
@@ -156,9 +162,10 @@ cv::Mat converted(const Painted& painted) {
   const Exact exact(painted.picture.encoding);
   cv::Mat bgr(painted.picture.height, painted.picture.width, CV_8UC3);
   for (int y = 0; y < bgr.rows; ++y) {
-    for (int x = 0; x < bgr.cols; ++x) {
-      const Pixel pixel = exact.to_bgr(painted.at(x, y));
-      bgr.at<cv::Vec3b>(y, x) = {to_byte(pixel[0]), to_byte(pixel[1]), to_byte(pixel[2])};
+    int x = 0;
+    for (const Pixel& yuv : painted.line(y)) {
+      const Pixel pixel = exact.to_bgr(yuv);
+      bgr.at<cv::Vec3b>(y, x++) = {to_byte(pixel[0]), to_byte(pixel[1]), to_byte(pixel[2])};
     }
   }
   return bgr;
@@ -199,12 +206,14 @@ Difference compare(const std::vector<float>& a, const std::vector<float>& b) {
   return difference;
 }
 
-// Of each of `out` pixels: the pixels of `in` that it is made of, with their weights in a triangle
-// filter.
-std::vector<std::vector<std::pair<int, double>>> triangles(int in, int out) {
+// Pixels that another one is made of, with their weights.
+using Weights = std::vector<std::pair<std::size_t, double>>;
+
+// Of each of `out` pixels: those of `in` that a triangle filter makes it of.
+std::vector<Weights> triangles(int in, int out) {
   const double scale = static_cast<double>(in) / out;
   const double support = std::max(scale, 1.0);
-  std::vector<std::vector<std::pair<int, double>>> weights(static_cast<std::size_t>(out));
+  std::vector<Weights> weights(static_cast<std::size_t>(out));
   for (std::size_t i = 0; i < weights.size(); ++i) {
     const double center = (static_cast<double>(i) + 0.5) * scale;
     for (int pixel = 0; pixel < in; ++pixel) {
@@ -215,24 +224,33 @@ std::vector<std::vector<std::pair<int, double>>> triangles(int in, int out) {
   return weights;
 }
 
-// The whole picture scaled to width x height by a triangle filter, then converted; not rounded.
+Pixel weighted_mean(const std::vector<Pixel>& pixels, const Weights& weights) {
+  Pixel mean{};
+  double sum = 0;
+  for (const auto& [at, weight] : weights) {
+    for (std::size_t i = 0; i < 3; ++i) mean[i] += weight * pixels[at][i];
+    sum += weight;
+  }
+  for (double& value : mean) value /= sum;
+  return mean;
+}
+
+// The whole picture scaled to width x height by a triangle filter, first across, then converted;
+// not rounded.
 std::vector<float> exactly(const Painted& painted, int width, int height) {
   const Exact exact(painted.picture.encoding);
-  const auto columns_of = triangles(painted.picture.width, width);
+  const std::vector<Weights> across = triangles(painted.picture.width, width);
+  std::vector<std::vector<Pixel>> columns(across.size());
+  for (int y = 0; y < painted.picture.height; ++y) {
+    const std::vector<Pixel> line = painted.line(y);
+    for (std::size_t x = 0; x < across.size(); ++x) {
+      columns[x].push_back(weighted_mean(line, across[x]));
+    }
+  }
   std::vector<float> values;
-  for (const auto& rows : triangles(painted.picture.height, height)) {
-    for (const auto& columns : columns_of) {
-      Pixel sum{};
-      double weights = 0;
-      for (const auto& [row, down] : rows) {
-        for (const auto& [column, across] : columns) {
-          const Pixel pixel = painted.at(column, row);
-          for (std::size_t i = 0; i < 3; ++i) sum[i] += down * across * pixel[i];
-          weights += down * across;
-        }
-      }
-      for (double& value : sum) value /= weights;
-      const Pixel bgr = exact.to_bgr(sum);
+  for (const Weights& down : triangles(painted.picture.height, height)) {
+    for (const std::vector<Pixel>& column : columns) {
+      const Pixel bgr = exact.to_bgr(weighted_mean(column, down));
       for (const std::size_t i : {2, 1, 0}) {
         values.push_back(static_cast<float>(std::clamp(bgr[i], 0.0, 255.0)));
       }
@@ -298,7 +316,24 @@ TEST_P(YuvFormat, IsConversionThenScaling) {
   }
 }
 
-class YuvView : public testing::TestWithParam<std::tuple<int, bool, bool, ResizeMode>> {};
+class YuvView : public testing::TestWithParam<std::tuple<int, bool, bool, ResizeMode>> {
+ protected:
+  // Pictures, each also converted.
+  static const std::deque<std::pair<Painted, cv::Mat>>& pictures() {
+    static const std::deque<std::pair<Painted, cv::Mat>> all = [] {
+      std::deque<std::pair<Painted, cv::Mat>> made;  // which copies none
+      for (const cv::Size size : {cv::Size(302, 200), cv::Size(20, 14)}) {
+        for (const RawFormat format : {RawFormat::kYuyv, RawFormat::kNv12, RawFormat::kI420}) {
+          Painted picture = painted(format, size, kEncodings[0], &gradient);
+          const cv::Mat bgr = converted(picture);
+          made.emplace_back(std::move(picture), bgr);
+        }
+      }
+      return made;
+    }();
+    return all;
+  }
+};
 
 TEST_P(YuvView, IsThatOfTheConvertedPicture) {
   const auto [rotation, hflip, vflip, mode] = GetParam();
@@ -307,20 +342,16 @@ TEST_P(YuvView, IsThatOfTheConvertedPicture) {
   view.hflip = hflip;
   view.vflip = vflip;
   view.roi = {0.11, 0.2, 0.6, 0.7};
-  for (const cv::Size size : {cv::Size(302, 200), cv::Size(20, 14)}) {
-    for (const RawFormat format : {RawFormat::kYuyv, RawFormat::kNv12, RawFormat::kI420}) {
-      const Painted picture = painted(format, size, kEncodings[0], &gradient);
-      const cv::Mat bgr = converted(picture);
-      for (const bool flip : {false, true}) {
-        InputSpec spec = spec_of(48, 33, mode);
-        spec.flip_x = flip;
-        spec.layout = flip ? TensorLayout::kPlanar : TensorLayout::kChannelsLast;
-        spec.channel_order = flip ? ChannelOrder::kBgr : ChannelOrder::kRgb;
-        const Difference difference =
-            compare(run(spec, view, picture.picture).values, run(spec, view, bgr).values);
-        EXPECT_LE(difference.largest, 1.01);
-        EXPECT_LE(difference.mean, 0.3);
-      }
+  for (const auto& [picture, bgr] : pictures()) {
+    for (const bool flip : {false, true}) {
+      InputSpec spec = spec_of(48, 33, mode);
+      spec.flip_x = flip;
+      spec.layout = flip ? TensorLayout::kPlanar : TensorLayout::kChannelsLast;
+      spec.channel_order = flip ? ChannelOrder::kBgr : ChannelOrder::kRgb;
+      const Difference difference =
+          compare(run(spec, view, picture.picture).values, run(spec, view, bgr).values);
+      EXPECT_LE(difference.largest, 1.01);
+      EXPECT_LE(difference.mean, 0.3);
     }
   }
 }

@@ -18,14 +18,20 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kFrameTime{33};
 
-// A picture with structure, and a bright square when `open`.
-cv::Mat scene(bool open) {
+cv::Mat structured() {
   cv::Mat picture(240, 320, CV_8UC3);
   for (int y = 0; y < picture.rows; ++y) {
     for (int x = 0; x < picture.cols; ++x) {
       picture.at<cv::Vec3b>(y, x) = cv::Vec3b::all(static_cast<unsigned char>(40 + x / 4 + y / 4));
     }
   }
+  return picture;
+}
+
+// A picture with structure, and a bright square when `open`.
+cv::Mat scene(bool open) {
+  static const cv::Mat closed = structured();
+  cv::Mat picture = closed.clone();
   if (open) picture(cv::Rect(140, 100, 40, 40)) = cv::Scalar::all(250);
   return picture;
 }
