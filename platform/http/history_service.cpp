@@ -72,7 +72,7 @@ struct Asked {
 };
 
 // The name of a place in a list: the time in ms and the number of the last event before it.
-std::string to_text(const HistoryEvent& last) {
+std::string cursor_text(const HistoryEvent& last) {
   return fmt::format("{}-{}", last.at.time_since_epoch().count(), last.number);
 }
 
@@ -145,7 +145,7 @@ HttpResponse events_answer(HistoryReader& reader, const HttpRequest& request, co
   std::string next;
   if (events.size() > asked.limit) {
     events.pop_back();
-    next = to_text(events.back());
+    next = cursor_text(events.back());
   }
   HttpResponse response =
       csv ? http_text("text/csv; charset=utf-8", to_csv(events))

@@ -38,7 +38,7 @@ double seconds_since_boot() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-double seconds(const timeval& time) {
+double seconds_used(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
 }
 
@@ -50,7 +50,7 @@ rusage read_resources() {
 }
 
 double cpu_seconds(const rusage& resources) {
-  return seconds(resources.ru_utime) + seconds(resources.ru_stime);
+  return seconds_used(resources.ru_utime) + seconds_used(resources.ru_stime);
 }
 
 }  // namespace
