@@ -334,7 +334,7 @@ for stage in "${stages[@]}"; do
     ;;
   style)
     say 'units, layering, links, clang-format and clang-tidy'
-    configure host
+    configure host -B build/joined -DLOOKOUT_JOINED_TIMES=3
     configure develop -B build/alone -DLOOKOUT_JOINED=NONE
     check tests/tools/check_service.sh deploy
     check tests/tools/check_layering.py .
@@ -351,7 +351,7 @@ for stage in "${stages[@]}"; do
     check tests/deploy/sockets_test.sh
     check tests/tools/check_links.py .
     # The soak, which may run now, waits for events: it comes first.
-    check nice tests/tools/check_style.sh build/host build/alone
+    check nice tests/tools/check_style.sh build/joined build/alone
     ;;
   lint)
     say 'clang-tidy over the tests'

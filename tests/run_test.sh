@@ -138,7 +138,7 @@ run --all
 expect '--all adds stages' test "$(stages)" = 'host models asan tsan style'
 expect 'they are counted' test "$(tail -n 1 "$work/out")" = '22 passed, 3 failed, 4 skipped'
 expect 'single files are checked' test "$(calls 'check_style|develop')" = \
-  'cmake --preset develop -B build/alone -DLOOKOUT_JOINED=NONE -DBUILD_TESTING=ON|check_style.sh build/host build/alone|'
+  'cmake --preset develop -B build/alone -DLOOKOUT_JOINED=NONE -DBUILD_TESTING=ON|check_style.sh build/joined build/alone|'
 
 run network --target
 expect '--target adds stages' test "$(stages)" = 'host target soak network'
