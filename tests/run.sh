@@ -18,13 +18,13 @@ cd "$(dirname "$0")/.."
 # were measured on two processors.
 soak_minutes=${LOOKOUT_SOAK_MINUTES:-10}
 table="
-host             default   1  14  -     test
-models           --all     0   4  -     test models
-target           --target  4  22  root  test target
-asan             --all     1  10  -     check
-tsan             --all     0   7  -     check
+host             default   1  21  -     test
+models           --all     0   6  -     test models
+target           --target  4  21  root  test target
+asan             --all     1  25  -     check
+tsan             --all     0   4  -     check
 soak             --target  $soak_minutes  1  -     test mqtt?
-style            --all     1   6  -     check
+style            --all     1  11  -     check
 asan-program     -         1  20  -     check
 target-engines   -        25   2  root  test target models
 lint             -         0  30  -     check
