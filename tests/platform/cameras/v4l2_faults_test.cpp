@@ -181,19 +181,25 @@ TEST_F(FaultyCameraTest, StaysOpenWithoutFrames) {
   EXPECT_EQ(read_next(source, frame), ReadStatus::kFrame);
 }
 
-// Every frame is skipped while there is that fault, and then they come again. `in_flight`: frames
-// that may have been taken before the fault comes, or goes.
-void expect_skipped(const FaultyCameraTest& test, V4l2Source& source, const std::string& fault,
-                    int in_flight = 0) {
+// A busy machine decodes JPEGs on another thread, and drops some.
+ReadStatus read_kept(V4l2Source& source, Frame& frame) {
+  ReadStatus status = read_next(source, frame);
+  while (status == ReadStatus::kDropped) status = read_next(source, frame);
+  return status;
+}
+
+// Every frame is skipped while there is that fault, and then they come again.
+void expect_skipped(const FaultyCameraTest& test, V4l2Source& source, const std::string& fault) {
+  constexpr int kInFlight = 2;  // taken before the fault comes, or goes
   Frame frame;
   const auto read_past = [&](ReadStatus past) {
-    ReadStatus status = read_next(source, frame);
-    for (int i = 0; i < in_flight && status == past; ++i) status = read_next(source, frame);
+    ReadStatus status = read_kept(source, frame);
+    for (int i = 0; i < kInFlight && status == past; ++i) status = read_kept(source, frame);
     return status;
   };
   test.set_fault(fault);
   EXPECT_EQ(read_past(ReadStatus::kFrame), ReadStatus::kSkipped);
-  for (int i = 1; i < 10; ++i) EXPECT_EQ(read_next(source, frame), ReadStatus::kSkipped);
+  for (int i = 1; i < 10; ++i) EXPECT_EQ(read_kept(source, frame), ReadStatus::kSkipped);
   test.set_fault("");
   EXPECT_EQ(read_past(ReadStatus::kSkipped), ReadStatus::kFrame);
 }
@@ -396,7 +402,7 @@ TEST_F(FaultyCameraTest, JpegsThatTakeLongAreDecodedOnAnotherThreadWhileTheyDo) 
   const auto read_on = [&](bool here) {
     for (int i = 0; i < kManyFrames; ++i) {
       const auto before = frame.captured;
-      EXPECT_EQ(read_next(source, frame), ReadStatus::kFrame);
+      EXPECT_EQ(read_kept(source, frame), ReadStatus::kFrame);
       EXPECT_GT(frame.captured, before);
       EXPECT_EQ(whole_picture(frame).size(), cv::Size(640, 480));
       if ((clock.asked_by.load() == std::this_thread::get_id()) == here) return true;
@@ -407,7 +413,7 @@ TEST_F(FaultyCameraTest, JpegsThatTakeLongAreDecodedOnAnotherThreadWhileTheyDo) 
   clock.step = kSlow;
   EXPECT_TRUE(read_on(/*here=*/false));
   EXPECT_GE(frame.capture_duration, Clock::duration(kSlow / 2)) << "decoding is a part of it";
-  expect_skipped(*this, source, "short", /*in_flight=*/2);
+  expect_skipped(*this, source, "short");
   clock.step = 0;
   EXPECT_TRUE(read_on(/*here=*/true));
 }
