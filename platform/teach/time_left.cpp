@@ -11,7 +11,7 @@ using Seconds = std::chrono::duration<double>;
 constexpr double kLeastDone = 0.05;
 constexpr Seconds kLeastTime{1};
 
-constexpr Seconds kPatience{5};  // after the expected end
+constexpr Seconds kLateness{5};  // after the expected end
 
 }  // namespace
 
@@ -33,7 +33,7 @@ std::optional<std::chrono::seconds> TimeLeft::at(Clock::time_point now) const {
   if (done < kLeastDone || passed < kLeastTime) return std::nullopt;
   const double ahead = (1 - last_->done) / done;  // of the time that has passed
   const Seconds waited = now - last_->at;
-  if (waited > passed * ahead + kPatience) return std::nullopt;
+  if (waited > passed * ahead + kLateness) return std::nullopt;
   // It counts down until the next note is due. What is late makes the rate lower.
   const Seconds due = std::min(waited, passed / notes_);
   const Seconds left = (passed + waited - due) * ahead - due;
