@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the packages that lookout needs on Debian 12 or 13. Packages that are there are left alone.
 # While another program holds a lock of apt's, this waits for up to ten minutes. Of nginx and prometheus
-# the tests need the program alone; Debian starts their services, too.
+# the tests need the program alone; Debian starts their services, too. Several options may be given.
 #
 #   install-deps.sh           to build and run
 #   install-deps.sh --test    to run the tests too
@@ -68,26 +68,29 @@ get_engines() {
   "$toolchains/get-libtorch.sh" "$@" || echo 'install-deps.sh: without LibTorch, no TorchScript models' >&2
 }
 
-case ${1-} in
-'') packages=$build ;;
---models) packages=$models ;;
---test) packages="$build $test" ;;
---check) packages="$build $test $check" ;;
---processors) packages="$build $test $processors" ;;
---bench) packages="$build $models $test $bench" ;;
---page) packages=$page ;;
---fleet) packages=$fleet ;;
---container) packages=$container ;;
---mqtt) packages=$mqtt ;;
---package) packages="$build $package" ;;
---target) packages=$target ;;
---network) packages=$network ;;
---root) packages=$root ;;
-*)
-  sed -n '2,/^set -eu/s/^# \{0,1\}//p' "$0"
-  exit 64
-  ;;
-esac
+packages=
+[ $# != 0 ] || packages=$build
+for list in "$@"; do
+  case $list in
+  --models) packages="$packages $models" ;;
+  --test) packages="$packages $build $test" ;;
+  --check) packages="$packages $build $test $check" ;;
+  --processors) packages="$packages $build $test $processors" ;;
+  --bench) packages="$packages $build $models $test $bench" ;;
+  --page) packages="$packages $page" ;;
+  --fleet) packages="$packages $fleet" ;;
+  --container) packages="$packages $container" ;;
+  --mqtt) packages="$packages $mqtt" ;;
+  --package) packages="$packages $build $package" ;;
+  --target) packages="$packages $target" ;;
+  --network) packages="$packages $network" ;;
+  --root) packages="$packages $root" ;;
+  *)
+    sed -n '2,/^set -eu/s/^# \{0,1\}//p' "$0"
+    exit 64
+    ;;
+  esac
+done
 
 # shellcheck disable=SC2086  # a list to be split
 installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' $packages 2>/dev/null |

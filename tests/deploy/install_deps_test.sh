@@ -40,14 +40,15 @@ printf '#!/bin/sh\necho "$1" >>"$WORK/sleeps"\n' >"$work/bin/sleep"
 printf '#!/bin/sh\nexec "$@"\n' >"$work/bin/sudo"
 chmod +x "$work"/bin/*
 
-# install UPDATE INSTALL: runs the script with locks that are taken so often at each of both.
+# install UPDATE INSTALL [OPTION...]: runs the script with locks that are taken so often at each of both.
 install() {
   rm -f "$work/calls" "$work/sleeps"
   touch "$work/calls" "$work/sleeps"
   echo "$1" >"$work/taken"
   echo "$2" >"$work/taken-next"
+  shift 2
   status=0
-  WORK=$work PATH=$work/bin:$PATH sh "$script" >"$work/out" 2>"$work/err" || status=$?
+  WORK=$work PATH=$work/bin:$PATH sh "$script" "$@" >"$work/out" 2>"$work/err" || status=$?
 }
 
 # expect WHAT TEST...
@@ -92,6 +93,10 @@ sed -n "/^build='/,/'\$/p" "$script" | sed "s/^build=//; s/'//g" | tr -s ' ' '\n
   sed 's/^/installed /' >"$work/installed"
 install 0 0
 expect 'when nothing is missing it calls nothing' test "$status $(cat "$work/calls" "$work/out")" = '0 '
+install 0 0 --root --mqtt
+expect 'several lists are installed at once' grep -q '^Missing: .*mmdebstrap.* mosquitto ' "$work/out"
+install 0 0 --root --nonsense
+expect 'a list that does not exist installs nothing' test "$status $(cat "$work/calls")" = '64 '
 : >"$work/installed"
 
 echo "E: dpkg was interrupted, you must manually run 'dpkg --configure -a'" >"$work/broken"
