@@ -30,9 +30,59 @@ const std::vector<float>& StateTracker::smooth(const std::vector<float>& scores,
   return values_;
 }
 
+void StateTracker::keep_sample(const std::vector<float>& scores) {
+  if (samples_seen_ == 0) samples_.fill(scores);
+  samples_[samples_seen_++ % kSamples] = scores;
+}
+
+// `margin_of`: how far the scores of a frame are above what they are compared with.
+template <typename MarginOf>
+bool StateTracker::is_clear(const MarginOf& margin_of) const {
+  constexpr float kWideMargin = 0.3F;
+  constexpr float kDeviations = 2;
+  const float smoothed = margin_of(values_);
+  if (std::abs(smoothed) > kWideMargin) return true;
+  float sum = 0;
+  float squares = 0;
+  for (const std::vector<float>& sample : samples_) sum += margin_of(sample);
+  const float mean = sum / kSamples;
+  for (const std::vector<float>& sample : samples_) {
+    const float difference = margin_of(sample) - mean;
+    squares += difference * difference;
+  }
+  const float noise = kDeviations * std::sqrt(squares / (kSamples - 1));
+  return smoothed > 0 ? std::min(smoothed, mean) >= noise : std::max(smoothed, mean) <= -noise;
+}
+
+bool StateTracker::is_settled() const {
+  if (options_.smoothing.count() == 0) return true;
+  if (values_.empty() || samples_seen_ < kSamples) return false;
+  const auto best =
+      static_cast<std::size_t>(std::max_element(values_.begin(), values_.end()) - values_.begin());
+  const auto beyond = [](std::size_t index, float threshold) {
+    return
+        [index, threshold](const std::vector<float>& scores) { return scores[index] - threshold; };
+  };
+  std::size_t second = best;
+  for (std::size_t i = 0; i < values_.size(); ++i) {
+    if (i != best && (second == best || values_[i] > values_[second])) second = i;
+  }
+  if (second != best && !is_clear([best, second](const std::vector<float>& scores) {
+        return scores[best] - scores[second];
+      })) {
+    return false;
+  }
+  if (options_.enter_threshold > 0 && !is_clear(beyond(best, options_.enter_threshold))) {
+    return false;
+  }
+  return entered_.kind != SceneState::Kind::kClass || options_.leave_threshold <= 0 ||
+         is_clear(beyond(entered_.prediction.index, options_.leave_threshold));
+}
+
 void StateTracker::adopt(const ModelInfoPtr& model) {
   model_ = model;
   values_.clear();
+  samples_seen_ = 0;
   if (state_.kind == SceneState::Kind::kNone) state_ = std::exchange(lost_, {});
   if (state_.kind == SceneState::Kind::kClass) {
     const auto& labels = model_->labels;
@@ -49,8 +99,9 @@ void StateTracker::adopt(const ModelInfoPtr& model) {
 }
 
 bool StateTracker::update(const std::vector<float>& scores, const ModelInfoPtr& model,
-                          Clock::time_point time) {
+                          Clock::time_point time, bool computed) {
   if (model != model_) adopt(model);
+  if (computed && options_.smoothing.count() > 0) keep_sample(scores);
   const std::vector<float>& values = smooth(scores, time);
   const auto best =
       static_cast<std::size_t>(std::max_element(values.begin(), values.end()) - values.begin());
@@ -85,6 +136,7 @@ bool StateTracker::update(const std::vector<float>& scores, const ModelInfoPtr& 
 
 void StateTracker::reset() {
   values_.clear();
+  samples_seen_ = 0;
   entered_ = {};
   state_ = {};
   lost_ = {};

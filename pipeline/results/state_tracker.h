@@ -1,6 +1,7 @@
 // Derives a steady scene state from the scores of the frames.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <vector>
@@ -39,14 +40,26 @@ struct StateOptions {
 // Used by one thread at a time. Allocates memory for the first frame of a model only.
 class StateTracker {
  public:
+  // So many computed frames tell how far scores differ by noise: see is_settled().
+  static constexpr std::size_t kSamples = 4;
+
   explicit StateTracker(const StateOptions& options) : options_(options) {}
 
   // From now on; the state, the smoothed scores and the candidate stay.
   void use(const StateOptions& options) { options_ = options; }
 
   // `scores`: one for each class of `model`, 0..1. `time`: when the frame was captured; of a video,
-  // its time in it. Not before that of the last call. Returns whether the state changed.
-  bool update(const std::vector<float>& scores, const ModelInfoPtr& model, Clock::time_point time);
+  // its time in it. Not before that of the last call. `computed`: false for the scores of an
+  // earlier frame, which this one shares. Returns whether the state changed.
+  bool update(const std::vector<float>& scores, const ModelInfoPtr& model, Clock::time_point time,
+              bool computed = true);
+
+  // Whether one frame's scores may stand for those of the frames that follow and show the same.
+  // Without smoothing: always. With smoothing: if other noise would give the same candidate. The
+  // margin to the second best class and to each threshold has to be over 0.3, or over two standard
+  // deviations of the last kSamples computed frames. The numbers were chosen on 114 videos, whose
+  // states are those of runs that compute each frame (tests/bench/README.md).
+  bool is_settled() const;
 
   // Forgets all frames. The next state counts as a change even if it is the same.
   void reset();
@@ -58,9 +71,14 @@ class StateTracker {
  private:
   void adopt(const ModelInfoPtr& model);
   const std::vector<float>& smooth(const std::vector<float>& scores, Clock::time_point time);
+  void keep_sample(const std::vector<float>& scores);
+  template <typename MarginOf>
+  bool is_clear(const MarginOf& margin_of) const;
 
   StateOptions options_;
-  std::vector<float> values_;    // smoothed scores; empty before the first frame
+  std::vector<float> values_;  // smoothed scores; empty before the first frame
+  std::array<std::vector<float>, kSamples> samples_;  // the last computed scores, in any order
+  std::size_t samples_seen_ = 0;
   Clock::time_point last_time_;  // of values_
   ModelInfoPtr model_;
   SceneState entered_;  // the candidate of the second step

@@ -76,12 +76,20 @@ FrameSelector::FrameSelector(const SelectionOptions& options,
       still_(options.still),
       least_size_(least_size_of(regions)),
       detectors_(regions.size()),
+      evidence_(evidence_for(regions)),
       scheduler_(times_of(regions), options.max_rate),
       inferences_(inferences_of(regions)) {
   grids_ = grids_of(regions, options.ignored);
   source_grids_ = grids_;
   planned_.reserve(regions.size());
   due_.reserve(regions.size());
+}
+
+std::vector<FrameSelector::Evidence> FrameSelector::evidence_for(
+    const std::vector<SelectedRegion>& regions) {
+  std::vector<Evidence> evidence(regions.size());
+  for (std::size_t i = 0; i < regions.size(); ++i) evidence[i].needed = regions[i].samples;
+  return evidence;
 }
 
 void FrameSelector::use(const SelectionOptions& options,
@@ -94,6 +102,7 @@ void FrameSelector::use(const SelectionOptions& options,
   still_ = options.still;
   least_size_ = least_size_of(regions);
   detectors_.assign(regions.size(), StillDetector());
+  evidence_ = evidence_for(regions);
   frozen_watch_.forget();
   scheduler_ = WatchScheduler(times_of(regions), allowed_rate());
   inferences_ = inferences_of(regions);
@@ -154,10 +163,10 @@ void FrameSelector::plan(const LumaBlocks* blocks, Clock::time_point time) {
   due_.clear();
   compares_ = blocks != nullptr;
   for (std::size_t i = 0; i < detectors_.size(); ++i) {
-    // In this order: the detector measures the noise of each frame.
-    const bool is_still = blocks != nullptr && detectors_[i].is_still(blocks[i]) &&
-                          !scheduler_.is_due(i, time.time_since_epoch());
-    if (is_still) {
+    // First of all the detector, which measures the noise of each frame.
+    const bool is_still = blocks != nullptr && detectors_[i].is_still(blocks[i]);
+    if (!is_still) evidence_[i].samples = 0;
+    if (is_still && evidence_[i].is_enough() && !scheduler_.is_due(i, time.time_since_epoch())) {
       planned_.push_back({FrameUse::kReuse, i});
     } else {
       due_.push_back(i);
@@ -179,6 +188,7 @@ bool FrameSelector::shares(std::size_t planned) const {
 RegionUse FrameSelector::take_planned(const Frame& frame) {
   const RegionUse use = planned_[next_++];
   if (use.use == FrameUse::kClassify) {
+    ++evidence_[use.region].samples;
     if (compares_) detectors_[use.region].classified(frame.picture.blocks[use.region]);
     scheduler_.classified(use.region, time_of(frame).time_since_epoch());
   }
@@ -241,6 +251,11 @@ void FrameSelector::measure(Frame& frame) {
   }
 }
 
+void FrameSelector::settle(std::size_t region, bool settled) {
+  const MutexLock lock(mutex_);
+  if (region < evidence_.size()) evidence_[region].settled = settled;
+}
+
 void FrameSelector::forget_from(std::uint64_t sequence) {
   const MutexLock lock(mutex_);
   forget_from_ = sequence;
@@ -282,7 +297,7 @@ bool FrameSelector::looks_still(const cv::Mat& picture, const cv::Size& frame,
   if (!still_ || !next_source_grids_.empty()) return false;
   bool all_still = true;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
-    all_still = detectors_[i].looks_still(blocks[i]) && all_still;
+    all_still = detectors_[i].looks_still(blocks[i]) && evidence_[i].is_enough() && all_still;
   }
   return all_still;
 }

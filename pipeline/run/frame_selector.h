@@ -42,6 +42,9 @@ struct SelectedRegion {
   std::chrono::milliseconds at_least_every;  // it is classified, whatever it shows
   // Regions with the same one and the same `roi` share an inference; null: this one does not.
   const void* base = nullptr;
+  // So many frames are classified after each change, before a result is reused. With more than one,
+  // all are, until settle() says that its state would be the same with other noise.
+  std::size_t samples = 1;
 };
 
 // What becomes of a region of a frame.
@@ -89,6 +92,10 @@ class FrameSelector : public FrameHint {
   // inference of the one before. They cost next to nothing.
   void leave_rest();
 
+  // Whether results of a region with several `samples` may be reused. A region of an older plan
+  // does no harm: the next result corrects it.
+  void settle(std::size_t region, bool settled);
+
   // Frames from number `sequence` on are not compared with those before: the camera was away.
   void forget_from(std::uint64_t sequence);
 
@@ -106,10 +113,20 @@ class FrameSelector : public FrameHint {
   bool looks_unwanted(Clock::time_point captured) override;
 
  private:
+  // What is known of the state of a region with several samples.
+  struct Evidence {
+    std::size_t needed = 1;   // SelectedRegion::samples
+    std::size_t samples = 0;  // since the last change
+    bool settled = true;
+
+    bool is_enough() const { return needed <= 1 || (settled && samples >= needed); }
+  };
+
   static constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
   // Frames between source and choose() when the source has new grids: the one that waits.
   static constexpr int kOldBlocks = 1;
 
+  static std::vector<Evidence> evidence_for(const std::vector<SelectedRegion>& regions);
   // Whether the source may have measured the blocks for other regions. Called once a frame.
   bool has_old_blocks() EXCLUDES(mutex_);
   std::optional<double> allowed_rate() const REQUIRES(mutex_);
@@ -130,6 +147,7 @@ class FrameSelector : public FrameHint {
   bool still_ GUARDED_BY(mutex_);
   cv::Size least_size_ GUARDED_BY(mutex_);
   std::vector<StillDetector> detectors_ GUARDED_BY(mutex_);  // one for each region
+  std::vector<Evidence> evidence_ GUARDED_BY(mutex_);        // likewise
   FrozenWatch frozen_watch_ GUARDED_BY(mutex_);
   bool frozen_ GUARDED_BY(mutex_) = false;
   WatchScheduler scheduler_ GUARDED_BY(mutex_);

@@ -280,12 +280,15 @@ class FrameLoop {
   void report_frame() {
     ++heat_results_;
     const std::size_t region = classified_.region;
+    bool settled = true;
     auto watch = next_watch_of(region, watches_.begin());
     while (watch != watches_.end()) {
       const auto following = next_watch_of(region, watch + 1);
       report_watch(*watch, following == watches_.end());
+      settled = watch->completer.is_settled() && settled;
       watch = following;
     }
+    if (options_.selector != nullptr) options_.selector->settle(region, settled);
     if (classified_.is_last && options_.trace != nullptr) {
       options_.trace->sample(classified_.frame.sequence);
     }

@@ -66,6 +66,12 @@ std::vector<SelectedRegion> selected_regions(const Plan& plan) {
     selected.push_back({region.view, region.classifiers.front()->spec().input,
                         region.at_least_every, region.base.get()});
   }
+  // Smoothing averages frames.
+  for (const PipelineWatch& watch : plan.watches) {
+    if (watch.state.smoothing.count() > 0) {
+      selected[watch.region].samples = StateTracker::kSamples;
+    }
+  }
   return selected;
 }
 

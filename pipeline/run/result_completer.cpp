@@ -23,7 +23,7 @@ void ResultCompleter::complete(ClassifiedFrame& classified, std::uint64_t droppe
     model_ = result.model;
   }
   // A video's states last as long in it, however fast it is decoded.
-  result.state_changed = tracker_.update(scores_, model_, time_of(frame));
+  result.state_changed = tracker_.update(scores_, model_, time_of(frame), !result.reused);
   result.state = tracker_.state();
   result.previous_state = tracker_.previous();
   result.media_time = frame.media_time;

@@ -26,6 +26,9 @@ class ResultCompleter {
   // `keep_scores` is set: for another state of the same region.
   void complete(ClassifiedFrame& classified, std::uint64_t dropped, bool keep_scores = false);
 
+  // As StateTracker::is_settled().
+  bool is_settled() const { return tracker_.is_settled(); }
+
  private:
   StateTracker tracker_;
   // Of the last result that was computed.

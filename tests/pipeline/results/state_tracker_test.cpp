@@ -158,6 +158,53 @@ TEST_F(StateTrackerTest, ALabelThatTheModelDoesNotHaveIsTheStateBeforeTheNext) {
   EXPECT_EQ(tracker.previous().name(), "open") << "its model lives with it";
 }
 
+// Whether the state is settled after frames with these scores of three classes.
+bool is_settled_after(const StateOptions& options, const std::vector<std::vector<float>>& scores) {
+  StateTracker tracker(options);
+  int at = 0;
+  for (const auto& each : scores) {
+    tracker.update(each, kAnimals, Clock::time_point(milliseconds(30 * at++)));
+  }
+  return tracker.is_settled();
+}
+
+TEST_F(StateTrackerTest, IsSettledWhenNoiseWouldNotChangeTheCandidate) {
+  const StateOptions smoothed = options(milliseconds(500), 0, 0, {});
+  EXPECT_TRUE(is_settled_after({}, {{0.4F, 0.39F, 0}})) << "nothing is averaged";
+  EXPECT_FALSE(is_settled_after(smoothed, {{0.9F, 0.1F, 0}, {0.9F, 0.1F, 0}, {0.9F, 0.1F, 0}}))
+      << "three samples";
+  EXPECT_TRUE(is_settled_after(smoothed, std::vector<std::vector<float>>(4, {0.9F, 0.1F, 0})));
+  EXPECT_TRUE(is_settled_after(smoothed, std::vector<std::vector<float>>(4, {0.4F, 0.35F, 0.25F})))
+      << "near each other, but without noise";
+  EXPECT_FALSE(is_settled_after(
+      smoothed,
+      {{0.46F, 0.34F, 0.2F}, {0.38F, 0.42F, 0.2F}, {0.45F, 0.35F, 0.2F}, {0.42F, 0.38F, 0.2F}}));
+  EXPECT_TRUE(is_settled_after(
+      smoothed, {{0.9F, 0.1F, 0}, {0.6F, 0.2F, 0.2F}, {0.9F, 0.1F, 0}, {0.7F, 0.1F, 0.2F}}))
+      << "far from each other";
+}
+
+TEST_F(StateTrackerTest, IsNotSettledNearAThreshold) {
+  const std::vector<std::vector<float>> noisy{
+      {0.7F, 0.1F, 0.1F}, {0.62F, 0.1F, 0.1F}, {0.68F, 0.1F, 0.1F}, {0.64F, 0.1F, 0.1F}};
+  EXPECT_TRUE(is_settled_after(options(milliseconds(500), 0.5F, 0.4F, {}), noisy));
+  EXPECT_FALSE(is_settled_after(options(milliseconds(500), 0.65F, 0.4F, {}), noisy));
+  EXPECT_FALSE(is_settled_after(options(milliseconds(500), 0.65F, 0.65F, {}), noisy));
+  EXPECT_FALSE(is_settled_after(options(milliseconds(500), 0.7F, 0.65F, {}), noisy))
+      << "that for leaving, of the class that was entered with the first frame";
+}
+
+TEST_F(StateTrackerTest, ScoresThatFramesShareAreOneSample) {
+  StateTracker tracker(options(milliseconds(500), 0, 0, {}));
+  for (int i = 0; i < 9; ++i) {
+    const bool computed = i % 2 == 0;
+    EXPECT_EQ(tracker.is_settled(), i > 6) << i;
+    tracker.update({0.9F, 0.1F, 0}, kAnimals, Clock::time_point(milliseconds(30 * i)), computed);
+  }
+  tracker.reset();
+  EXPECT_FALSE(tracker.is_settled());
+}
+
 TEST_F(StateTrackerTest, AModelThatComesBackInTimeChangesNothing) {
   StateTracker tracker(options({}, 0, 0, milliseconds(100)));
   feed(tracker, milliseconds(0), {0, 1, 0});

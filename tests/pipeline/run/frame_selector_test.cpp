@@ -109,6 +109,39 @@ TEST(FrameSelector, FramesBeyondTheRateAreNotWanted) {
   EXPECT_NEAR(wanted, 10, 1) << "the lower limit holds";
 }
 
+std::vector<SelectedRegion> averaged_region(std::size_t samples) {
+  SelectedRegion region{};
+  region.at_least_every = milliseconds(1000);
+  region.samples = samples;
+  return {region};
+}
+
+TEST(FrameSelector, AfterAChangeSeveralFramesAreClassifiedIfTheyAreAveraged) {
+  FrameSelector selector(still_options(), averaged_region(3));
+  for (std::uint64_t i = 0; i < 3; ++i) EXPECT_EQ(use_of(selector, i), FrameUse::kClassify) << i;
+  EXPECT_EQ(use_of(selector, 3), FrameUse::kReuse);
+  for (std::uint64_t i = 4; i < 7; ++i) {
+    EXPECT_EQ(use_of(selector, i, true), FrameUse::kClassify) << i;
+  }
+  EXPECT_EQ(use_of(selector, 7, true), FrameUse::kReuse);
+}
+
+TEST(FrameSelector, WhileTheStateIsNotSettledFramesAreClassified) {
+  FrameSelector selector(still_options(), averaged_region(1));
+  EXPECT_EQ(use_of(selector, 0), FrameUse::kClassify);
+  selector.settle(0, false);
+  EXPECT_EQ(use_of(selector, 1), FrameUse::kReuse) << "nothing is averaged";
+
+  FrameSelector averaging(still_options(), averaged_region(2));
+  EXPECT_EQ(use_of(averaging, 0), FrameUse::kClassify);
+  EXPECT_EQ(use_of(averaging, 1), FrameUse::kClassify);
+  averaging.settle(0, false);
+  averaging.settle(7, true);  // of a plan with more regions
+  EXPECT_EQ(use_of(averaging, 2), FrameUse::kClassify);
+  averaging.settle(0, true);
+  EXPECT_EQ(use_of(averaging, 3), FrameUse::kReuse);
+}
+
 TEST(FrameSelector, LooksAheadAtWhatItWillChoose) {
   FrameSelector selector(still_options(), {}, {});
   cv::Mat small(30, 40, CV_8UC1, cv::Scalar(90));  // an eighth
@@ -198,11 +231,13 @@ struct Seen {
   int calls = 0;
 };
 
-// Frames 0 to 19 are of one scene, 20 to 39 of the other.
-Seen run_with(std::size_t workers, FrameSelector* selector) {
-  FakeSource source(/*live=*/false, [](int read, Frame& frame) {
+// Frames 0 to 19 are of one scene, 20 to 39 of the other; every other one is brighter by `noise`.
+Seen run_with(std::size_t workers, FrameSelector* selector, const StateOptions& state = {},
+              int noise = 0) {
+  FakeSource source(/*live=*/false, [noise](int read, Frame& frame) {
     if (read == 40) return ReadStatus::kEnd;
     frame.bgr = scene(read >= 20);
+    frame.bgr += cv::Scalar::all(read % 2 * noise);
     frame.media_time = read * kFrameTime;
     return ReadStatus::kFrame;
   });
@@ -226,6 +261,7 @@ Seen run_with(std::size_t workers, FrameSelector* selector) {
   }
   PipelineOptions options;
   options.selector = selector;
+  options.state = state;
   const std::atomic<bool> stop{false};
   run_pipeline(source, classifiers, reporters, options, stop);
   seen.calls = calls;
@@ -246,6 +282,17 @@ TEST_P(SelectedRunTest, ResultsAreThoseOfARunThatClassifiesEachFrame) {
   EXPECT_EQ(chosen.total.reused, 38U);
   EXPECT_EQ(chosen.total.in_flight, 0U);
   EXPECT_FALSE(chosen.reused[20]);
+}
+
+TEST(FrameSelector, ASmoothedStateHasAllFramesWhileNoiseCouldDecide) {
+  StateOptions smoothed;
+  smoothed.smoothing = milliseconds(500);
+  FrameSelector certain(still_options(), averaged_region(StateTracker::kSamples));
+  EXPECT_EQ(run_with(1, &certain, smoothed).calls, 8) << "four for each scene";
+  FrameSelector noisy(still_options(), averaged_region(StateTracker::kSamples));
+  EXPECT_EQ(run_with(1, &noisy, smoothed, 1).calls, 40) << "the best label is another each time";
+  FrameSelector plain(still_options(), {}, {});
+  EXPECT_LE(run_with(1, &plain, {}, 1).calls, 3) << "not averaged";
 }
 
 TEST_P(SelectedRunTest, FramesThatAreNotWantedHaveNoResult) {
