@@ -9,7 +9,8 @@
 #   target.sh service PRESET    those packages in a virtual machine with systemd and a camera
 #   target.sh engines PRESET    ... whose engines come and go under the running service
 #   target.sh trials PRESET     ... with new models that go wrong while they are used, and a broker
-#   target.sh power PRESET      ... whose power fails in the middle of an upgrade
+#   target.sh power PRESET      ... whose power fails in the middle of an upgrade, of the packages in the folder
+#                               LOOKOUT_OLD_PACKAGES or of ones that are made; whose root is read-only then
 #   target.sh mqtt PRESET       ... with a broker on the same board
 #   target.sh train PRESET      ... whose owner teaches it classes of his own, by commands
 #   target.sh teach PRESET      ... and over HTTP
@@ -375,6 +376,10 @@ power() {
   cp tests/vm/{service,power_test}.sh "$work"
   mkdir "$work/old"
   for deb in "$program_deb" "$onnxruntime_deb"; do
+    if [ -n "${LOOKOUT_OLD_PACKAGES-}" ]; then
+      cp "$LOOKOUT_OLD_PACKAGES/$(dpkg-deb -f "$deb" Package)"_*_arm64.deb "$work/old"
+      continue
+    fi
     dpkg-deb -R "$deb" "$tree"
     version=$(dpkg-deb -f "$deb" Version)
     sed -i "s/${version//./[.]}/0.1.9/g" "$tree/DEBIAN/control"
@@ -395,6 +400,8 @@ power() {
     [ $status = 125 ] && grep -q '^lookout .* \(half-\|unpacked\)' "$work/cut" || fail "the power did not fail in the upgrade: $status"
     in_guest 900 'bash power_test.sh after'
   done
+  echo 'the root is read-only'
+  in_guest 900 'bash power_test.sh read-only'
 }
 
 mqtt() {

@@ -5,7 +5,9 @@
 #   power_test.sh cut FILE        upgrades it, until dpkg has unpacked FILE beside the one before: then the power is off;
 #                                 the file `cut` has what was installed just before
 #   power_test.sh cut configured  ... until dpkg has unpacked all
-#   power_test.sh after           what the next boot finds, and what apt says to do: dpkg --configure -a, and again
+#   power_test.sh after           what the next boot finds, and what apt says to do: dpkg --configure -a, and again;
+#                                 from the boot after that on the root is read-only
+#   power_test.sh read-only       the service classifies; that it cannot keep its history it says once
 #
 # The working folder holds the packages, and service.sh.
 set -euo pipefail
@@ -23,6 +25,8 @@ case $1 in
 install)
   dpkg_install old/lookout_*.deb old/$engine*.deb
   slow_camera
+  mkdir -p /etc/lookout/conf.d
+  printf '[history]\nfolder = "/var/lib/lookout/history"\n' > /etc/lookout/conf.d/history.toml
   see_red
   systemctl -q enable --now $unit
   names red
@@ -56,5 +60,14 @@ after)
   # What dpkg starts again is what ran.
   systemctl start $unit
   names red
+  sed -i 's/ defaults/ ro/' /etc/fstab
+  ;;
+read-only)
+  ! touch /var/lib/lookout/probe 2> /dev/null || fail 'the root can be written'
+  see_red
+  is ActiveState active || fail 'the service did not start at boot'
+  names red
+  told=$(journalctl --no-pager -b -o cat -u $unit | grep -ciE 'history.*(read-only|cannot)' || true)
+  [ "$told" = 1 ] || fail "it says $told times that it cannot keep its history"
   ;;
 esac
