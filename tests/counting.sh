@@ -49,12 +49,12 @@ run_ctest() {
   add "$ran" "$bad" "$skips"
 }
 
-# Runs tests/trixie.sh and adds the tests that it counts. It counts as a failed test itself when it ends
+# Runs tests/run.sh on Debian 13 and adds the tests that it counts. It counts as a failed test itself when it ends
 # badly without one.
 run_trixie() {
   local log status=0 ran=0 bad=0 skips=0
   log=$(mktemp)
-  tests/trixie.sh 2>&1 | tee "$log" || status=$?
+  tests/root.sh trixie amd64 'app/demo.sh; tests/run.sh --all' 2>&1 | tee "$log" || status=$?
   read -r ran bad skips < <(
     tail -n 1 "$log" | sed -n -E 's/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p'
   ) || true

@@ -48,6 +48,7 @@ libcamera        -        20   0  root  target
 libcamera-trixie -        70   0  root  target
 mutants          -        30 500  root  test
 host-trixie      -         5  60  root  root
+host-arm64       -        60  60  root  target
 "
 declare -A groups=() alone=() shared=() rights=() lists=()
 order=()
@@ -506,6 +507,17 @@ for stage in "${stages[@]}"; do
   host-trixie)
     say 'Debian 13: app/demo.sh and tests/run.sh'
     run_trixie
+    ;;
+  host-arm64)
+    say 'a Raspberry Pi, emulated: app/demo.sh with and without the memory for LibTorch, and packages of its own'
+    # shellcheck disable=SC2016  # for the root
+    small='sed "s/^\(Mem[A-Za-z]*\): .*/\1: 940000 kB/" /proc/meminfo >/tmp/meminfo; mount --bind /tmp/meminfo /proc/meminfo
+      rm -rf /root/.cache/lookout/libtorch-aarch64;'
+    for suite in trixie bookworm; do
+      check tests/root.sh $suite arm64 app/demo.sh
+      check tests/root.sh $suite arm64 "$small app/demo.sh"
+    done
+    check tests/root.sh trixie arm64 'deploy/package.sh --native --no-base'
     ;;
   mutants)
     say 'do the tests notice faults in pipeline/ and platform/?'
