@@ -20,7 +20,7 @@ soak_minutes=${LOOKOUT_SOAK_MINUTES:-10}
 table="
 host             default   1  21  -     test
 models           --all     0   6  -     test models
-target           --target  4  21  root  test target
+target           --target  4  26  root  test target container?
 asan             --all     1  25  -     check
 tsan             --all     0   4  -     check
 soak             --target  $soak_minutes  1  -     test mqtt?
@@ -38,7 +38,7 @@ fleet            -         4   0  -     test fleet?
 container        -         4   0  root  container
 fuzz             -         0  14  -     check models
 page             -         2   0  -     test page?
-target-trixie    -         9  19  root  test target
+target-trixie    -         9  24  root  test target container?
 package          -        15  50  root  target
 package-native   -         5  10  root  package
 target-mqtt      -         5   0  root  target
@@ -266,11 +266,15 @@ finish_build() {
   fi
 }
 
-# The virtual machine keeps one processor busy: where asan or tsan is next, those are compiled beside it.
+# The virtual machine and the emulated image keep one processor busy: where asan or tsan is next, those are
+# compiled beside it.
 service=(tests/target.sh service)
+image=(tests/deploy/container_test.sh)
 start_service() {
   service+=("$1")
+  image+=("build/$1")
   start service "${service[@]}"
+  start image "${image[@]}"
   case ${stages[at]-} in
   asan | tsan) echo 'This runs beside the builds of the next stages, after which its output is shown.' ;;
   *) finish_service ;;
@@ -280,6 +284,8 @@ finish_service() {
   [ -n "${started[service]-}" ] || return 0
   say 'the service in the virtual machine'
   finish_check service "${service[@]}"
+  say 'the image of a container'
+  finish_check image "${image[@]}"
 }
 
 # The soak keeps a processor half busy: it runs beside the stage style where that is the next one.
@@ -467,7 +473,7 @@ for stage in "${stages[@]}"; do
     check tests/target.sh package "$preset"
     say "Raspberry Pi 4, $suite: models"
     finish_check models tests/target.sh models "$preset"
-    say "Raspberry Pi 4, $suite: the service in a virtual machine"
+    say "Raspberry Pi 4, $suite: the service in a virtual machine, and the image of a container"
     start_service "$preset"
     ;;
   target-engines)

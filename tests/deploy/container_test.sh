@@ -4,8 +4,9 @@
 #
 #   container_test.sh [FOLDER]
 #
-# FOLDER has the packages, by default build/native (deploy/package.sh --native). The image's base is made by
-# mmdebstrap, so that no registry is needed, and kept in LOOKOUT_CACHE. Needs root; exit status 77 without it, buildah or the packages.
+# FOLDER has the packages, by default build/native (deploy/package.sh --native). An image for another processor than this
+# machine's is emulated, by binfmt.sh. The image's base is made by mmdebstrap, so that no registry is needed, and kept in
+# LOOKOUT_CACHE. Needs root; exit status 77 without it, buildah or the packages.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 folder=$(realpath "${1:-build/native}")
@@ -24,12 +25,16 @@ fail() {
 for program in buildah mmdebstrap unshare curl jq; do
   command -v $program >/dev/null || skip "there is no $program"
 done
-architecture=$(dpkg --print-architecture)
-program=$(find "$folder" -maxdepth 1 -name "lookout_*_$architecture.deb")
+program=$(find "$folder" -maxdepth 1 -name 'lookout_*.deb' -print -quit)
 [ -n "$program" ] || skip "no packages in $folder: deploy/package.sh --native makes them"
 case $program in
 *+deb12_*) suite=bookworm ;;
 *) suite=trixie ;;
+esac
+architecture=$(dpkg-deb -f "$program" Architecture)
+case $architecture in
+arm64) tests/vm/binfmt.sh aarch64 ;;
+*) tests/vm/binfmt.sh x86_64 ;;
 esac
 
 work=$(mktemp -d)
@@ -44,12 +49,12 @@ trap cleanup EXIT
 mkdir "$work/packages"
 cp "$folder"/lookout*.deb "$work/packages"
 cache=${LOOKOUT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/lookout}
-base_tar=$cache/container-base-$suite.tar
+base_tar=$cache/container-base-$suite-$architecture.tar
 make_base() {
   toolchains/mirrors.sh "$suite" >"$work/sources"
   apt-config dump | grep -E '^Acquire::(http|https|Retries|Check)' >"$work/apt.conf" || :
   mmdebstrap --mode=root --variant=apt --quiet --keyring=/usr/share/keyrings/debian-archive-keyring.gpg \
-    --aptopt="$work/apt.conf" --include=debian-archive-keyring,usr-is-merged \
+    --architectures="$architecture" --aptopt="$work/apt.conf" --include=debian-archive-keyring,usr-is-merged \
     --hook-dir=/usr/share/mmdebstrap/hooks/merged-usr --dpkgopt='path-exclude=/usr/share/doc/*' \
     --dpkgopt='path-include=/usr/share/doc/*/copyright' --dpkgopt='path-exclude=/usr/share/man/*' \
     --dpkgopt='path-exclude=/usr/share/locale/*' "$suite" "$work/base" "$work/sources"
@@ -60,14 +65,14 @@ make_base() {
   rm -rf --one-file-system "$work/base"
 }
 [ -e "$base_tar" ] || make_base
-base=$(buildah from scratch)
+base=$(buildah from --arch "$architecture" scratch)
 buildah add "$base" "$base_tar" / >/dev/null
 buildah commit --quiet "$base" localhost/base >/dev/null
 buildah rm "$base" >/dev/null
 
 megabytes() { # of the image's files
   local container mount
-  container=$(buildah from "$1")
+  container=$(buildah from --arch "$architecture" "$1")
   mount=$(buildah mount "$container")
   echo $(($(du -s --apparent-size -B1 -x "$mount" | cut -f 1) / 1000000))
   buildah rm "$container" >/dev/null
@@ -77,7 +82,7 @@ echo "base: $(megabytes localhost/base) MB"
 # build TAG LIMIT ENGINE
 build() {
   local size
-  buildah bud --isolation chroot --format docker --layers=false --quiet -f deploy/Containerfile \
+  buildah bud --arch "$architecture" --isolation chroot --format docker --layers=false --quiet -f deploy/Containerfile \
     --build-arg BASE=localhost/base --build-arg "ENGINES=$3" -t "$1" "$work/packages" >"$work/log" 2>&1 ||
     fail "$1 was not built: $(cat "$work/log")"
   size=$(megabytes "$1")
@@ -90,7 +95,7 @@ build() {
 # classify TAG: the image's program, as the image's user, names patterns.
 classify() {
   local container
-  container=$(buildah from "$1")
+  container=$(buildah from --arch "$architecture" "$1")
   buildah run --isolation chroot "$container" -- sh -c 'id -u' >"$work/out"
   [ "$(cat "$work/out")" != 0 ] || fail "$1 runs as root"
   buildah run --isolation chroot "$container" -- lookout test://all -t 5s >"$work/out" 2>"$work/err" ||
@@ -114,7 +119,7 @@ jq -r '.Healthcheck.Test[3]' "$work/config" >"$work/health"
 mapfile -t command < <(jq -r '.Cmd[]' "$work/config")
 
 # With a network of its own: no other program has the port there. The command of the image watches patterns.
-container=$(buildah from onnx)
+container=$(buildah from --arch "$architecture" onnx)
 mount=$(buildah mount "$container")
 mkdir -p "$mount/run/secrets"
 echo 'a token of sixteen' >"$mount/run/secrets/lookout-token"
