@@ -18,13 +18,13 @@ cd "$(dirname "$0")/.."
 # were measured on two processors.
 soak_minutes=${LOOKOUT_SOAK_MINUTES:-10}
 table="
-host             default   1  21  -     test
-models           --all     0   6  -     test models
-target           --target  4  26  root  test target container?
-asan             --all     1  25  -     check
-tsan             --all     0   4  -     check
+host             default   1  20  -     test
+models           --all     0   3  -     test models
+target           --target  4  23  root  test target container?
+asan             --all     1  22  -     check
+tsan             --all     0   6  -     check
 soak             --target  $soak_minutes  1  -     test mqtt?
-style            --all     1  11  -     check
+style            --all     1  8  -     check
 asan-program     -         1  20  -     check
 target-engines   -        25   2  root  test target models
 lint             -         0  30  -     check
