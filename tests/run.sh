@@ -269,7 +269,7 @@ finish_build() {
 # The virtual machine and the emulated image keep one processor busy: where asan or tsan is next, those are
 # compiled beside it.
 service=(tests/target.sh service)
-image=(tests/deploy/container_test.sh)
+image=(nice tests/deploy/container_test.sh)
 start_service() {
   service+=("$1")
   image+=("build/$1")
