@@ -97,7 +97,8 @@ installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' $packages 2>/dev
   sed -n 's/^installed //p')
 missing=
 for package in $packages; do
-  echo "$installed" | grep -qxF "$package" || missing="$missing $package"
+  # shellcheck disable=SC2086  # a list, whose packages are named once
+  printf '%s\n' "$installed" $missing | grep -qxF "$package" || missing="$missing $package"
 done
 if [ -z "$missing" ]; then
   get_engines --size

@@ -95,6 +95,8 @@ install 0 0
 expect 'when nothing is missing it calls nothing' test "$status $(cat "$work/calls" "$work/out")" = '0 '
 install 0 0 --root --mqtt
 expect 'several lists are installed at once' grep -q '^Missing: .*mmdebstrap.* mosquitto ' "$work/out"
+install 0 0 --network --mqtt
+expect 'a package of two lists is named once' test "$(grep '^Missing:' "$work/out" | tr ' ' '\n' | sort | uniq -d)" = ''
 install 0 0 --root --nonsense
 expect 'a list that does not exist installs nothing' test "$status $(cat "$work/calls")" = '64 '
 : >"$work/installed"
