@@ -18,22 +18,22 @@ cd "$(dirname "$0")/.."
   sed -n '2,/^set -euo/s/^# \{0,1\}//p' "$0"
   exit 64
 }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 cache=${LOOKOUT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/lookout}
 ccache=${CCACHE_DIR:-$HOME/.cache/ccache}
 
 # make_root SUITE ROOT OPTION...: with the mirrors of this machine, and as it gets packages.
 make_root() {
-  local suite=$1 root=$2
+  local suite=$1 root=$2 work
   shift 2
   [ ! -d "$root" ] || return 0
+  work=$(mktemp -d)
   mkdir -p "$cache"
   toolchains/mirrors.sh "$suite" >"$work/sources.list"
   apt-config dump | grep -E '^Acquire::(http|https|Retries|Check)' >"$work/apt.conf" || true
   rm -rf --one-file-system "$root.new"
   mmdebstrap --mode=root --quiet --keyring=/usr/share/keyrings/debian-archive-keyring.gpg \
     --aptopt="$work/apt.conf" "$@" "$suite" "$root.new" "$work/sources.list"
+  rm -rf "$work"
   mv "$root.new" "$root"
 }
 
@@ -91,13 +91,12 @@ enter() {
   for name in http_proxy https_proxy no_proxy; do
     [ -z "${!name-}" ] || settings+=("$name=${!name}")
   done
-  chroot "$root" env -i "${settings[@]}" sh -ec "cd /src/lookout; $command"
+  exec chroot "$root" env -i "${settings[@]}" sh -ec "cd /src/lookout; $command"
 }
 
 if [ "$1" = --enter ]; then
   suite=$2 root=$3 command=$4
   enter
-  exit
 fi
 suite=$1 architecture=$2 command=$3
 root=$cache/root-$suite-$architecture
@@ -112,4 +111,4 @@ cp -L /etc/resolv.conf "$root/etc/resolv.conf"
 cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"
 rm -rf --one-file-system "$root/src/lookout"
 git clone --quiet --no-hardlinks . "$root/src/lookout"
-unshare --mount "$0" --enter "$suite" "$root" "$command"
+exec unshare --mount "$0" --enter "$suite" "$root" "$command"
