@@ -68,12 +68,7 @@ install() {
   # shellcheck disable=SC2064  # that folder
   trap "rm -rf --one-file-system '$work'" EXIT
   root=$work/root
-  "$home/toolchains/mirrors.sh" "$suite" >"$work/sources" 2>/dev/null ||
-    echo "deb http://deb.debian.org/debian $suite main" >"$work/sources"
-  # How this machine gets packages, also through a proxy.
-  apt-config dump | grep -E '^Acquire::(http|https|Retries|Check)' >"$work/apt.conf" || :
-  mmdebstrap --mode=root --variant=apt --quiet --architectures="$architecture" \
-    --keyring=/usr/share/keyrings/debian-archive-keyring.gpg --aptopt="$work/apt.conf" "$suite" "$root" "$work/sources"
+  "$home/toolchains/make-root.sh" "$suite" "$root" --variant=apt --architectures="$architecture"
   mkdir "$root/packages"
   cp "$@" "$root/packages"
   # The loader finds libraries beside a program by /proc.

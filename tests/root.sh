@@ -21,22 +21,6 @@ cd "$(dirname "$0")/.."
 cache=${LOOKOUT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/lookout}
 ccache=${CCACHE_DIR:-$HOME/.cache/ccache}
 
-# make_root SUITE ROOT OPTION...: with the mirrors of this machine, and as it gets packages.
-make_root() {
-  local suite=$1 root=$2 work
-  shift 2
-  [ ! -d "$root" ] || return 0
-  work=$(mktemp -d)
-  mkdir -p "$cache"
-  toolchains/mirrors.sh "$suite" >"$work/sources.list"
-  apt-config dump | grep -E '^Acquire::(http|https|Retries|Check)' >"$work/apt.conf" || true
-  rm -rf --one-file-system "$root.new"
-  mmdebstrap --mode=root --quiet --keyring=/usr/share/keyrings/debian-archive-keyring.gpg \
-    --aptopt="$work/apt.conf" "$@" "$suite" "$root.new" "$work/sources.list"
-  rm -rf "$work"
-  mv "$root.new" "$root"
-}
-
 # What is run in place of the emulated programs: a compiler for arm64 that runs on this machine, at /cross of
 # the root. dpkg puts the root's own ones beside them.
 use_cross_compiler() {
@@ -45,7 +29,7 @@ use_cross_compiler() {
   bookworm) version=12 folder=/usr/lib/gcc cross_folder=/usr/lib/gcc-cross ;;
   *) version=14 folder=/usr/libexec/gcc cross_folder=/usr/libexec/gcc-cross ;;
   esac
-  make_root "$suite" "$cache/cross-$suite" --variant=extract \
+  [ -d "$cache/cross-$suite" ] || toolchains/make-root.sh "$suite" "$cache/cross-$suite" --variant=extract \
     --include="g++-$version-aarch64-linux-gnu,binutils-aarch64-linux-gnu"
   loader=$(cd "$cache/cross-$suite" && find . -path '*/x86_64-linux-gnu/ld-linux-x86-64.so.2' | sed 's,^\.,/cross,')
   mkdir -p "$root/cross"
@@ -104,7 +88,8 @@ case $architecture in
 arm64) tests/vm/binfmt.sh aarch64 ;;
 *) tests/vm/binfmt.sh x86_64 ;;
 esac
-make_root "$suite" "$root" --variant=minbase --include=ca-certificates,git --architectures="$architecture"
+[ -d "$root" ] ||
+  toolchains/make-root.sh "$suite" "$root" --variant=minbase --include=ca-certificates,git --architectures="$architecture"
 [ "$(uname -m)-$architecture" != x86_64-arm64 ] || use_cross_compiler
 # How this machine reaches the network, also through a proxy with a certificate of its own.
 cp -L /etc/resolv.conf "$root/etc/resolv.conf"

@@ -11,8 +11,6 @@
 # shellcheck disable=SC2016,SC2046,SC2086  # hooks and formats for others to expand; lists to be split
 set -eu
 
-debian_keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-
 packages='libavcodec-dev libavformat-dev libavutil-dev libbenchmark-dev libboost-dev libc6-dev
   libcamera-dev libcli11-dev libcurl4-openssl-dev libeigen3-dev libelf-dev libfmt-dev libgmock-dev libgtest-dev
   libjpeg-dev liblbfgs-dev libmd-dev libminizip-dev libmosquitto-dev libopencv-core-dev
@@ -70,24 +68,18 @@ command -v mmdebstrap >/dev/null || missing="$missing mmdebstrap"
 command -v unzip >/dev/null || missing="$missing unzip"
 command -v patch >/dev/null || missing="$missing patch"
 python3 -m pip --version >/dev/null 2>&1 || missing="$missing python3-pip"
-[ -e $debian_keyring ] ||
+[ -e /usr/share/keyrings/debian-archive-keyring.gpg ] ||
   missing="$missing debian-archive-keyring"
 [ -z "$missing" ] || die "missing on this machine: apt-get install$missing"
 
-mkdir -p "$cache" "$(dirname "$root")"
+mkdir -p "$cache"
 new=$root.new
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp" "$new"' EXIT
 trap 'exit 1' HUP INT TERM
 rm -rf "$new"
 
-# This machine's own mirrors, for its release or another.
-"$(dirname "$0")/mirrors.sh" "$suite" > "$tmp/sources.list" || die 'no mirror is known'
-apt-config dump | grep -E '^Acquire::(http|https|Retries|Check)' > "$tmp/apt.conf" || :
-
-mmdebstrap --mode=root --variant=extract --architectures=arm64 --quiet \
-  --keyring=$debian_keyring \
-  --aptopt="$tmp/apt.conf" \
+"$(dirname "$0")/make-root.sh" "$suite" "$new" --variant=extract --architectures=arm64 \
   --include="$(echo $packages libstdc++-$gcc-dev | tr ' ' ,)" \
   --dpkgopt='path-exclude=/usr/share/man/*' \
   --dpkgopt='path-exclude=/usr/share/locale/*' \
@@ -97,8 +89,7 @@ mmdebstrap --mode=root --variant=extract --architectures=arm64 --quiet \
   --extract-hook='cd "$1/var/cache/apt/archives" && ls *.deb > "$1/packages"' \
   --extract-hook='cd "$1/var/cache/apt/archives" && for deb in *.deb; do
     dpkg-deb --ctrl-tarfile $deb | tar -xO ./shlibs 2>/dev/null || :
-  done | sort -u > "$1/shlibs"' \
-  "$suite" "$new" "$tmp/sources.list"
+  done | sort -u > "$1/shlibs"'
 
 # The emulator looks up every absolute path in the sysroot first: leave only libraries there.
 find "$new" -mindepth 1 -maxdepth 1 ! -name usr ! -name lib ! -name packages ! -name shlibs \

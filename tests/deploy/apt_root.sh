@@ -18,16 +18,6 @@ machine=$(dpkg --print-architecture)
 [ ! -x "$cache/root-$suite-$machine/usr/bin/apt-get" ] || root=$cache/root-$suite-$machine
 if [ ! -d "$root" ]; then
   command -v mmdebstrap >/dev/null || exit 0
-  work=$(mktemp -d)
-  new=$root.new
-  trap 'rm -rf --one-file-system "$work" "$new"' EXIT
-  mkdir -p "$cache"
-  rm -rf --one-file-system "$new"
-  toolchains/mirrors.sh "$suite" >"$work/sources" || exit 0
-  # How this machine gets packages, also through a proxy.
-  apt-config dump | grep -E '^Acquire::(http|https|Retries|Check)' >"$work/apt.conf" || :
-  mmdebstrap --mode=root --variant=apt --quiet --keyring=/usr/share/keyrings/debian-archive-keyring.gpg \
-    --aptopt="$work/apt.conf" "$suite" "$new" "$work/sources" >&2 || exit 0
-  mv "$new" "$root"
+  toolchains/make-root.sh "$suite" "$root" --variant=apt || exit 0
 fi
 echo "$root"

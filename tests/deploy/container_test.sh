@@ -51,13 +51,10 @@ cp "$folder"/lookout*.deb "$work/packages"
 cache=${LOOKOUT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/lookout}
 base_tar=$cache/container-base-$suite-$architecture.tar
 make_base() {
-  toolchains/mirrors.sh "$suite" >"$work/sources"
-  apt-config dump | grep -E '^Acquire::(http|https|Retries|Check)' >"$work/apt.conf" || :
-  mmdebstrap --mode=root --variant=apt --quiet --keyring=/usr/share/keyrings/debian-archive-keyring.gpg \
-    --architectures="$architecture" --aptopt="$work/apt.conf" --include=debian-archive-keyring,usr-is-merged \
-    --hook-dir=/usr/share/mmdebstrap/hooks/merged-usr --dpkgopt='path-exclude=/usr/share/doc/*' \
-    --dpkgopt='path-include=/usr/share/doc/*/copyright' --dpkgopt='path-exclude=/usr/share/man/*' \
-    --dpkgopt='path-exclude=/usr/share/locale/*' "$suite" "$work/base" "$work/sources"
+  toolchains/make-root.sh "$suite" "$work/base" --variant=apt --architectures="$architecture" \
+    --include=debian-archive-keyring,usr-is-merged --hook-dir=/usr/share/mmdebstrap/hooks/merged-usr \
+    --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-include=/usr/share/doc/*/copyright' \
+    --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*'
   rm -rf "$work/base"/var/lib/apt/lists/* "$work/base"/var/cache/apt/*
   mkdir -p "$cache"
   tar -C "$work/base" -cf "$base_tar.new" .

@@ -51,21 +51,7 @@ def run(*command, **options):
 def base_root():
     root = CACHE / "fleet-board"
     if not root.exists():
-        new = root.with_name("fleet-board.new")
-        shutil.rmtree(new, ignore_errors=True)
-        CACHE.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory() as folder:
-            sources = pathlib.Path(folder) / "sources.list"
-            sources.write_text(run(ROOT / "toolchains/mirrors.sh", "bookworm"))
-            options = pathlib.Path(folder) / "apt.conf"
-            lines = run("apt-config", "dump").splitlines()
-            options.write_text("\n".join(line for line in lines if re.match("Acquire::(http|Check)", line)))
-            run(
-                "mmdebstrap", "--mode=root", "--variant=apt", "--include=python3,python3-apt",
-                "--keyring=/usr/share/keyrings/debian-archive-keyring.gpg", f"--aptopt={options}",
-                "bookworm", new, sources,
-            )  # fmt: skip
-        new.rename(root)
+        run(ROOT / "toolchains/make-root.sh", "bookworm", root, "--variant=apt", "--include=python3,python3-apt")
     return root
 
 

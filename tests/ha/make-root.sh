@@ -27,17 +27,11 @@ fi
   echo "$root"
   exit
 }
-work=$(mktemp -d)
 new=$root.new
-trap 'rm -rf --one-file-system "$work" "$new"' EXIT
-toolchains/mirrors.sh trixie >"$work/sources.list" || exit 77
-apt-config dump | grep -E '^Acquire::(http|https|Retries|Check)' >"$work/apt.conf" || true
-mkdir -p "$cache"
+trap 'rm -rf --one-file-system "$new"' EXIT
 rm -rf --one-file-system "$new"
 packages=ca-certificates,python3,python3-venv,python3-dev,gcc,g++,libffi-dev,libssl-dev,libjpeg-dev,zlib1g-dev,libturbojpeg0,mosquitto
-mmdebstrap --mode=root --variant=minbase --quiet --include=$packages \
-  --keyring=/usr/share/keyrings/debian-archive-keyring.gpg --aptopt="$work/apt.conf" \
-  trixie "$new" "$work/sources.list" >&2 || exit 77
+toolchains/make-root.sh trixie "$new" --variant=minbase --include=$packages || exit 77
 cp -L /etc/resolv.conf "$new/etc/resolv.conf"
 cp -L /etc/ssl/certs/ca-certificates.crt "$new/etc/ssl/certs/ca-certificates.crt"
 unshare --mount "$0" --install "$new" >&2 || exit 77
