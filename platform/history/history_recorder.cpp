@@ -58,6 +58,7 @@ bool HistoryRecorder::has_store(const HistoryNow& now) {
                options_.folder.string(), kHistoryFile, opened.damage);
     }
     for (HistoryChange& change : waiting_) change.number = change.picture = 0;
+    unshifted_ = {};  // they are another run's now
     day_ = 0;
     const auto newest = store_->newest();
     if (newest && now.wall - *newest > kLeap) doubt_ = now.uptime + kDoubt;
@@ -76,7 +77,16 @@ void HistoryRecorder::note_clock(const HistoryNow& now) {
   if (by > kLeap) doubt_ = now.uptime + kDoubt;
   if (by < -kLeap) doubt_ = now.uptime;
   for (HistoryChange& change : waiting_) change.at += by;
-  if (store_) tried(now, [&] { store_->shift(by); });
+  if (store_) unshifted_ += by;
+  has_shifted(now);
+}
+
+// The rows of this run follow the clock. Returns whether they do.
+bool HistoryRecorder::has_shifted(const HistoryNow& now) {
+  if (unshifted_.count() == 0) return true;
+  if (!has_store(now) || !tried(now, [&] { store_->shift(unshifted_); })) return false;
+  unshifted_ = {};
+  return true;
 }
 
 bool HistoryRecorder::wants_picture(HistoryTime at) {
@@ -115,7 +125,7 @@ void HistoryRecorder::add(HistoryChange change, const std::function<std::string(
 }
 
 void HistoryRecorder::commit(const HistoryNow& now) {
-  if (waiting_.empty() || !has_store(now)) return;
+  if (waiting_.empty() || !has_store(now) || !has_shifted(now)) return;
   const bool done = tried(now, [&] {
     for (HistoryChange& change : waiting_) {
       if (change.number == 0) change.number = store_->take_number();
@@ -143,7 +153,7 @@ HistoryTime HistoryRecorder::retention_time(const HistoryNow& now) {
 
 void HistoryRecorder::keep_up(const HistoryNow& now) {
   kept_up_ = now.uptime;
-  if (!has_store(now)) return;
+  if (!has_store(now) || !has_shifted(now)) return;
   tried(now, [&] {
     store_->trim_pictures(options_.limits);
     if (now.uptime >= purge_) {

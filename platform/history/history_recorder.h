@@ -104,6 +104,7 @@ class HistoryRecorder {
   void note_written();
   bool has_store(const HistoryNow& now);
   void note_clock(const HistoryNow& now);
+  bool has_shifted(const HistoryNow& now);
   void commit(const HistoryNow& now);
   void keep_up(const HistoryNow& now);
   HistoryTime retention_time(const HistoryNow& now);
@@ -115,6 +116,7 @@ class HistoryRecorder {
   std::optional<std::chrono::milliseconds> first_waits_;  // its uptime
   std::optional<std::chrono::milliseconds> retry_;
   std::optional<std::chrono::milliseconds> boot_;  // the wall clock's time at uptime 0
+  std::chrono::milliseconds unshifted_{};          // by which the rows of this run are behind it
   std::chrono::milliseconds rested_{};             // from this uptime on kBurst commits may follow
   std::chrono::milliseconds purge_{};              // not before this uptime
   std::chrono::milliseconds purged_{};             // the uptime of the last purge, or of the start

@@ -186,15 +186,15 @@ void HistoryStore::shift(milliseconds by) {
   transaction.commit();
 }
 
-// The file goes first: a row without it is one of a change without a picture.
-void HistoryStore::forget_picture(const Row& row) {
-  if (row.picture == 0) return;
-  pictures_.remove(row.number);
-  picture_bytes_ -= row.picture;
+// The file goes first: a row without it is one of a change without a picture. Returns its bytes,
+// which no longer count when the transaction is written.
+std::int64_t HistoryStore::forget_picture(const Row& row) {
+  if (row.picture != 0) pictures_.remove(row.number);
+  return row.picture;
 }
 
 // The states that ended before `before`, but at most kSlice, become sums.
-bool HistoryStore::purge_watch(std::int64_t watch, HistoryTime before) {
+bool HistoryStore::purge_watch(std::int64_t watch, HistoryTime before, std::int64_t& forgotten) {
   std::vector<Row> rows;
   {
     SqliteStatement oldest(database_,
@@ -217,7 +217,7 @@ bool HistoryStore::purge_watch(std::int64_t watch, HistoryTime before) {
   const HistoryTime summed = from_ms(mark.integer(0));
   HourSums hours;
   for (std::size_t i = 0; i < end; ++i) {
-    forget_picture(rows[i]);
+    forgotten += forget_picture(rows[i]);
     if (rows[i].state) hours.add(*rows[i].state, rows[i].at, rows[i + 1].at, summed, last.at);
   }
   SqliteStatement sum(database_,
@@ -241,8 +241,9 @@ bool HistoryStore::purge_watch(std::int64_t watch, HistoryTime before) {
 bool HistoryStore::purge(HistoryTime now, const HistoryLimits& limits) {
   SqliteTransaction transaction(database_);
   bool more = false;
+  std::int64_t forgotten = 0;  // bytes of pictures
   for (const auto& [watch, id] : watches_) {
-    if (!more) more = purge_watch(id, now - limits.changes);
+    if (!more) more = purge_watch(id, now - limits.changes, forgotten);
   }
   SqliteStatement(database_,
                   "DELETE FROM hour WHERE (watch, hour, state) IN (SELECT watch, hour, state FROM "
@@ -252,6 +253,7 @@ bool HistoryStore::purge(HistoryTime now, const HistoryLimits& limits) {
       .run();
   more = more || database_.changed_rows() == kSlice;
   transaction.commit();
+  picture_bytes_ -= forgotten;
   return more;
 }
 
@@ -275,12 +277,13 @@ void HistoryStore::trim_pictures(const HistoryLimits& limits) {
   constexpr std::int64_t kShareKept = 20;
   const std::int64_t target = limits.picture_bytes - limits.picture_bytes / kShareKept;
   SqliteTransaction transaction(database_);
+  std::int64_t forgotten = 0;
   std::int64_t below = 0;  // all pictures with a lower number go
   {
     SqliteStatement oldest(database_,
                            "SELECT number, picture FROM change WHERE picture > 0 ORDER BY number");
-    while (picture_bytes_ > target && oldest.step()) {
-      forget_picture({{}, oldest.integer(0), {}, oldest.integer(1)});
+    while (picture_bytes_ - forgotten > target && oldest.step()) {
+      forgotten += forget_picture({{}, oldest.integer(0), {}, oldest.integer(1)});
       below = oldest.integer(0) + 1;
     }
   }
@@ -288,6 +291,7 @@ void HistoryStore::trim_pictures(const HistoryLimits& limits) {
       .bind(below)
       .run();
   transaction.commit();
+  picture_bytes_ -= forgotten;
 }
 
 std::int64_t HistoryStore::pictures_since(HistoryTime time) {

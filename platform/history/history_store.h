@@ -99,8 +99,8 @@ class HistoryStore {
   std::int64_t id_of(const char* table, std::map<std::string, std::int64_t>& ids,
                      const std::string& text);
   void insert(const HistoryChange& change);
-  bool purge_watch(std::int64_t watch, HistoryTime before);
-  void forget_picture(const Row& row);
+  bool purge_watch(std::int64_t watch, HistoryTime before, std::int64_t& forgotten);
+  std::int64_t forget_picture(const Row& row);
 
   const FolderLock lock_;
   const PictureFiles pictures_;
