@@ -40,7 +40,8 @@ class HistoryReporter::Desk {
  public:
   struct Note {
     HistoryChange change;
-    cv::Mat bgr;  // empty: there is no picture
+    HistoryNow now;  // when it was put down
+    cv::Mat bgr;     // empty: there is no picture
   };
 
   Desk(HistoryOptions options, View view)
@@ -80,12 +81,17 @@ class HistoryReporter::Desk {
       pictures_ = 0;
       turn.now.read = std::exchange(read_, false);
     }
-    recorder_.advance(turn.now);
+    // Each by the clock that dated it, which may be set before the next one.
     for (Note& note : notes) {
+      recorder_.advance(note.now);
       std::function<std::string()> jpeg;
       if (!note.bgr.empty()) jpeg = [&] { return small_jpeg(note.bgr, view_, picture_side_); };
       recorder_.add(std::move(note.change), jpeg);
       note.bgr.release();
+      if (note.now.uptime > turn.now.uptime) {  // it was put down after the turn
+        note.now.read = turn.now.read;
+        turn.now = note.now;
+      }
     }
     recorder_.advance(turn.now);
     if (turn.last) recorder_.finish(turn.now);
@@ -148,7 +154,7 @@ HistoryReporter::HistoryReporter(HistoryOptions options, const View& view, ReadC
 
 HistoryReporter::~HistoryReporter() {
   const HistoryNow now = clocks_();
-  end_states(now.wall);
+  end_states(now, now.wall, [](const std::string&) { return true; });
   worker_.put({now, /*last=*/true});
   if (worker_.end_by(Clock::now() + patience_)) return;
   log_warn("history: the last changes are not written: the storage is too slow");
@@ -180,25 +186,44 @@ void HistoryReporter::report(const Result& result, const Frame& frame) {
   known_[change.watch] = change.model;
   cv::Mat bgr;
   if (pictures_ && desk_->has_room_for_picture()) bgr = whole_picture(frame).clone();
-  desk_->put({std::move(change), std::move(bgr)});
-  wake(clocks_(), HistoryRecorder::kBatch);
+  const HistoryNow now = clocks_();
+  desk_->put({std::move(change), now, std::move(bgr)});
+  wake(now, HistoryRecorder::kBatch);
 }
 
-void HistoryReporter::end_states(HistoryTime at) {
-  for (const auto& [watch, model] : known_) {
+void HistoryReporter::end_states(const HistoryNow& now, HistoryTime at,
+                                 const std::function<bool(const std::string& watch)>& ends) {
+  for (auto known = known_.begin(); known != known_.end();) {
+    if (!ends(known->first)) {
+      ++known;
+      continue;
+    }
     HistoryChange end;
     end.at = at;
-    end.watch = watch;
-    end.model = model;
-    desk_->put({std::move(end), {}});
+    end.watch = known->first;
+    end.model = known->second;
+    desk_->put({std::move(end), now, {}});
+    known = known_.erase(known);
   }
-  known_.clear();
+}
+
+void HistoryReporter::watching(const WatchList& watches) {
+  const auto is_gone = [&watches](const std::string& name) {
+    return std::none_of(watches.begin(), watches.end(), [&name](const Watching& each) {
+      return (each.watch ? each.watch->name : "") == name;
+    });
+  };
+  const HistoryNow now = clocks_();
+  const std::size_t known = known_.size();
+  end_states(now, now.wall, is_gone);
+  if (known_.size() < known) wake(now, HistoryRecorder::kBatch);
 }
 
 void HistoryReporter::status(const CameraStatus& status) {
   if (status.online || known_.empty()) return;
-  end_states(to_history_time(status.since));
-  wake(clocks_(), HistoryRecorder::kBatch);
+  const HistoryNow now = clocks_();
+  end_states(now, to_history_time(status.since), [](const std::string&) { return true; });
+  wake(now, HistoryRecorder::kBatch);
 }
 
 void HistoryReporter::poll() {

@@ -31,6 +31,8 @@ class HistoryReporter : public Reporter {
   HistoryReporter(const HistoryReporter&) = delete;
   HistoryReporter& operator=(const HistoryReporter&) = delete;
 
+  // The states of watches that are gone end.
+  void watching(const WatchList& watches) override;
   void report(const Result& result, const Frame& frame) override;
   void status(const CameraStatus& status) override;
   void poll() override;
@@ -45,7 +47,8 @@ class HistoryReporter : public Reporter {
     bool last = false;
   };
 
-  void end_states(HistoryTime at);
+  void end_states(const HistoryNow& now, HistoryTime at,
+                  const std::function<bool(const std::string& watch)>& ends);
   void wake(const HistoryNow& now, std::chrono::milliseconds again);
 
   const bool pictures_;

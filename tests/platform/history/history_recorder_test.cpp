@@ -10,6 +10,7 @@
 
 #include "platform/history/history_reader.h"
 #include "platform/history/history_reporter.h"
+#include "platform/system/sqlite.h"
 #include "tests/support/captured_log.h"
 #include "tests/support/fakes.h"
 #include "tests/support/temp_dir.h"
@@ -259,6 +260,24 @@ TEST_F(HistoryRecorderTest, AClockThatIsSetDatesTheChangesOfTheRun) {
   EXPECT_EQ(now_.wall - found[0].at, seconds(20));
 }
 
+TEST_F(HistoryRecorderTest, AClockThatIsSetWhileTheDiskIsFullDatesThemLater) {
+  start();
+  add("open");
+  wait(minutes(1));
+  {
+    const FullDisk full;
+    now_.wall += kYear;
+    wait(minutes(1));
+    add("closed");
+    wait(minutes(1));
+  }
+  wait(minutes(3));
+  const auto found = events();
+  ASSERT_THAT(found, SizeIs(2));
+  EXPECT_EQ(found[0].at - found[1].at, minutes(2));
+  EXPECT_EQ(now_.wall - found[0].at, minutes(4));
+}
+
 // 80 days with a change in each hour, the last of which ends now.
 class HistoryRetentionTest : public HistoryRecorderTest {
  protected:
@@ -449,6 +468,39 @@ TEST_F(HistoryReporterTest, ACameraThatIsAwayLeavesTheStateUnknownUntilItIsBack)
   for (const HistoryEvent& event : events()) states.push_back(event.state.value_or("-"));
   EXPECT_THAT(states, ElementsAre("-", "open", "-", "open"));
   EXPECT_FALSE(exists(directory_.path() / "history" / "pictures"));
+}
+
+TEST_F(HistoryReporterTest, TheStateOfAWatchThatIsGoneEnds) {
+  auto run = reporter();
+  report(*run, open_);
+  pass(seconds(5));
+  run->watching({{nullptr, model_}});
+  pass(seconds(5));
+  run->watching({{std::make_shared<WatchInfo>(WatchInfo{"gate", {}}), model_}});
+  pass(hours(5));
+  run.reset();
+  const auto found = events();
+  ASSERT_THAT(found, SizeIs(2));
+  EXPECT_EQ(found[0].state, std::nullopt);
+  EXPECT_EQ(found[0].at, now_.wall - hours(5));
+}
+
+// The reporter's thread waits for the database, which another process has locked.
+TEST_F(HistoryReporterTest, AClockThatIsSetWhileChangesAreOnTheWayDatesThem) {
+  HistoryStore(options_.folder).see(now_.wall);
+  auto run = reporter();
+  {
+    SqliteDatabase other(options_.folder / kHistoryFile, SqliteDatabase::Access::kWrite);
+    other.execute("BEGIN EXCLUSIVE");
+    report(*run, open_);
+    now_.wall += kYear;
+    report(*run, unknown_);
+  }
+  run.reset();
+  const auto found = events();
+  ASSERT_THAT(found, SizeIs(3));
+  EXPECT_EQ(found[1].at - found[2].at, seconds(1));
+  EXPECT_EQ(found[1].at, now_.wall);
 }
 
 }  // namespace
