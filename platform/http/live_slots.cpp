@@ -47,7 +47,7 @@ std::string state_members(const LiveWatch& watch, bool online) {
   members += kind == SceneState::Kind::kClass ? fmt::format("{:.4f}", state.prediction.score)
                                               : std::string("null");
   members += R"(,"since":)";
-  append_seconds(watch.change->result.timestamp, members);
+  append_seconds(watch.since.told(), members);
   return members;
 }
 
@@ -92,6 +92,7 @@ void LiveSlots::put(const Result& result, const Frame& frame) {
       watch->number = counts_.results;
       if (result.state_changed) {
         watch->change = watch->result;
+        watch->since = WallMoment(result.timestamp);
         changes_.at(counts_.changes++ % kMaxChanges) = *watch->result;
       }
     }
@@ -113,6 +114,7 @@ void LiveSlots::put(const CameraStatus& status) {
   {
     const MutexLock lock(mutex_);
     status_ = status;
+    status_since_ = WallMoment(status.since);
     ++counts_.statuses;
   }
   if (listened_) wake();
@@ -163,7 +165,9 @@ std::optional<StatsSnapshot> LiveSlots::stats() const {
 
 CameraStatus LiveSlots::status() const {
   const MutexLock lock(mutex_);
-  return status_;
+  CameraStatus status = status_;
+  status.since = status_since_.told();
+  return status;
 }
 
 LiveSlots::Counts LiveSlots::counts() const {

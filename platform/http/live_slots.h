@@ -18,6 +18,7 @@
 #include "pipeline/results/format.h"
 #include "pipeline/results/run_info.h"
 #include "pipeline/results/statistics.h"
+#include "platform/system/wall_moment.h"
 
 namespace lookout {
 
@@ -40,6 +41,7 @@ struct LiveWatch {
   ModelInfoPtr model{};  // of the next result, or of this one; null before the run begins
   std::optional<LiveResult> result{};  // the newest
   std::optional<LiveResult> change{};  // the last one of the state
+  WallMoment since{};                  // its time
   std::uint64_t number = 0;            // of the result, among those of all watches; 0: none yet
 };
 
@@ -104,7 +106,8 @@ class LiveSlots {
   Clock::time_point ready_ GUARDED_BY(mutex_);                      // of the newest result of all
   std::array<LiveResult, kMaxChanges> changes_ GUARDED_BY(mutex_);  // the n-th at n % kMaxChanges
   StatsSnapshot stats_ GUARDED_BY(mutex_);
-  CameraStatus status_ GUARDED_BY(mutex_){true, std::chrono::system_clock::now()};
+  CameraStatus status_ GUARDED_BY(mutex_){true, {}};
+  WallMoment status_since_ GUARDED_BY(mutex_){std::chrono::system_clock::now()};
   std::optional<LivePicture> picture_ GUARDED_BY(mutex_);
   Counts counts_ GUARDED_BY(mutex_);
 };

@@ -255,7 +255,7 @@ void RunMetrics::record(const Result& result) {
   watch.state_score = state.prediction.score;
   if (!result.state_changed) return;
   ++watch.changes;
-  watch.state_start = since_1970(result.timestamp);
+  watch.state_start = WallMoment(result.timestamp);
 }
 
 void RunMetrics::count_frame(const Result& result) {
@@ -389,19 +389,22 @@ void RunMetrics::append_watches(const Watches& watches, MetricsText& text) const
 void RunMetrics::append_states(const Watches& watches, MetricsText& text) const {
   text.begin("lookout_state_changes_total", "counter", "Changes of the state.");
   for (const WatchCounters& watch : watches) text.add(labels_of(watch), watch.changes);
-  const auto append = [&](const char* name, const char* help, double WatchCounters::*value,
+  const auto append = [&](const char* name, const char* help, const auto& value_of,
                           const auto& is_known) {
     if (std::none_of(watches.begin(), watches.end(), is_known)) return;
     text.begin(name, "gauge", help);
     for (const WatchCounters& watch : watches) {
-      if (is_known(watch)) text.add(labels_of(watch), watch.*value);
+      if (is_known(watch)) text.add(labels_of(watch), value_of(watch));
     }
   };
-  append("lookout_state_score", "Smoothed score of the state's class.", &WatchCounters::state_score,
-         [](const auto& watch) { return watch.has_class; });
-  append("lookout_state_start_time_seconds", "When the state began, in seconds since 1970.",
-         &WatchCounters::state_start,
-         [](const auto& watch) { return watch.has_state && watch.changes > 0; });
+  append(
+      "lookout_state_score", "Smoothed score of the state's class.",
+      [](const auto& watch) { return watch.state_score; },
+      [](const auto& watch) { return watch.has_class; });
+  append(
+      "lookout_state_start_time_seconds", "When the state began, in seconds since 1970.",
+      [](const auto& watch) { return since_1970(watch.state_start.told()); },
+      [](const auto& watch) { return watch.has_state && watch.changes > 0; });
   const auto has_seconds = [](const auto& watch) { return !watch.state_seconds.empty(); };
   if (std::none_of(watches.begin(), watches.end(), has_seconds)) return;
   text.begin("lookout_state_seconds_total", "counter", "Time that each state lasted.");

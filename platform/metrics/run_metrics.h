@@ -18,6 +18,7 @@
 #include "pipeline/results/statistics.h"
 #include "pipeline/run/picture_queue.h"
 #include "platform/metrics/metrics_text.h"
+#include "platform/system/wall_moment.h"
 
 namespace lookout {
 
@@ -115,7 +116,7 @@ class RunMetrics {
     std::size_t state = 0;   // its class; of unknown the number of classes
     bool has_state = false;
     double state_score = 0;
-    double state_start = 0;  // s since 1970
+    WallMoment state_start;
     Clock::time_point last_result;
     std::vector<double> state_seconds;  // of each class and unknown; may be empty
   };

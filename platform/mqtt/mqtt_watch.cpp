@@ -16,7 +16,7 @@ std::uint64_t MqttWatch::take(const MqttWatchNews& news, bool with_picture, bool
   if (news.change) {
     result_ = news.change;
     noted_ = false;
-    since_ = news.change->result.timestamp;
+    since_ = WallMoment(news.change->result.timestamp);
     // An event that comes late would start an automation at the wrong time.
     dropped = publishes ? news.changes - 1 + (change_waits_ ? 1 : 0) : news.changes;
     change_waits_ = publishes;
@@ -98,7 +98,7 @@ void MqttWatch::publish_event() {
 }
 
 void MqttWatch::publish_attributes() {
-  publish(topics_.attributes, attributes_payload(result_->result, since_, previous_),
+  publish(topics_.attributes, attributes_payload(result_->result, since_.told(), previous_),
           /*retained=*/true);
 }
 

@@ -12,6 +12,7 @@
 #include "platform/mqtt/mqtt_slots.h"
 #include "platform/mqtt/mqtt_topics.h"
 #include "platform/mqtt/mqtt_transport.h"
+#include "platform/system/wall_moment.h"
 
 namespace lookout {
 
@@ -74,8 +75,8 @@ class MqttWatch {
   std::string previous_;                 // the state before result_; empty: there was none
   bool noted_ = false;                   // previous_ is that of result_
   std::optional<MqttResult> result_;     // the last change, or a later result of the same state
-  std::chrono::system_clock::time_point since_;  // the state
-  std::string snapshot_;                         // the last JPEG; empty: none yet
+  WallMoment since_;                     // the state
+  std::string snapshot_;                 // the last JPEG; empty: none yet
   bool change_waits_ = false;
   bool picture_waits_ = false;                   // the last change has none
   std::optional<Clock::time_point> picture_at_;  // from when on a picture is wanted again
