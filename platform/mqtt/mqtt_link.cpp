@@ -268,6 +268,8 @@ bool MqttLink::check_suspect(const MqttFailure& failure, Clock::time_point now) 
   if (!suspect_ || failure.kind != MqttFailure::Kind::kLost || now - suspect_->time > kSuspicion) {
     return false;
   }
+  // It says why: another client took the name, or the broker ends.
+  if (reason_ != 0 && reason_ != kMqttTooLarge) return false;
   const int times = ++ended_by_[suspect_->sent.topic];
   const bool blamed = times >= kMaxEnded || reason_ == kMqttTooLarge;
   if (blamed) ban(suspect_->sent);
@@ -311,6 +313,7 @@ void MqttLink::settle(const Sent& sent, int reason) {
   if (suspect_ && suspect_->sent.topic == sent.topic) suspect_.reset();
   if (reason < kMqttRefused) {
     ++counters_->messages;
+    if (sent.size >= kLarge) ended_by_.erase(sent.topic);
     return;
   }
   ++counters_->dropped;

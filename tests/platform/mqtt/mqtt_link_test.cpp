@@ -297,6 +297,21 @@ TEST_F(MqttLinkTest, MessagesAtWhichTheBrokerClosesTheConnectionAreLeftOutAfterT
   EXPECT_EQ(broker_.published().size(), 5U);
 }
 
+TEST_F(MqttLinkTest, OneThatTheBrokerTookOnceIsNotBlamedForTwoLossesWithItBetweenThem) {
+  for (int i = 0; i < 3; ++i) {
+    attempt();
+    broker_.set_answer([](const MqttMessage&) { return 0; });
+    publish("picture", std::string(200'000, 'x'));
+    link_.advance(true, false);
+    broker_.set_answer([](const MqttMessage&) { return std::nullopt; });
+    publish("picture", std::string(200'000, 'y'));
+    broker_.act(FakeBroker::fail(Kind::kLost));
+    link_.advance(true, false);
+    wait_for_attempt();
+  }
+  EXPECT_EQ(logged("takes no message"), 0);
+}
+
 TEST_F(MqttLinkTest, AConnectionThatIsLostLaterIsNotBlamedOnAMessage) {
   for (int i = 0; i < 3; ++i) {
     attempt();
