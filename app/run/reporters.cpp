@@ -334,7 +334,9 @@ TeachServiceOptions open_teaching(const ReporterParts& run) {
   };
   const std::filesystem::path folder = teach_folder(run.options);
   if (folder.empty()) {
-    warn("the environment variable STATE_DIRECTORY, which a service has, names no folder for it");
+    warn(
+        "that needs a service, which has a folder for it: sudo lookout setup, or "
+        "STATE_DIRECTORY=DIR");
     return teach;
   }
   try {
@@ -451,7 +453,9 @@ std::unique_ptr<Reporter> make_http_reporter(const ReporterParts& run,
 
 ResultOutput::ResultOutput(bool live, std::atomic<bool>& stop)
     : lines(results_fd(), "stdout",
-            live ? NonBlockingWriter::WhenFull::kDrop : NonBlockingWriter::WhenFull::kWait, stop),
+            live ? NonBlockingWriter::WhenFull::kDrop : NonBlockingWriter::WhenFull::kWait, stop,
+            is_journal(results_fd()) ? NonBlockingWriter::WhenClosed::kFail
+                                     : NonBlockingWriter::WhenClosed::kStop),
       terminal(results_fd(), lines) {}
 
 std::vector<std::shared_ptr<Reporter>> make_watch_reporters(const ReporterParts& run,

@@ -12,7 +12,7 @@ enum class ErrorKind {
   kUsage = 64,        // command line
   kBadData = 65,      // a model archive, labels or another file with wrong content
   kNoInput = 66,      // device, file or folder absent or unreadable
-  kDeviceLost = 69,   // camera gone for good
+  kDeviceLost = 69,   // a camera, or the journal, gone for good
   kInternal = 70,     // a bug, or a library that failed in an unforeseen way
   kUnsupported = 72,  // this build or machine cannot do that: a module or its library is missing
   kOutput = 74,       // results cannot be written

@@ -46,12 +46,13 @@ bool is_hung_up(int fd, int error) { return error == EIO && isatty(fd) == 0 && e
 }  // namespace
 
 NonBlockingWriter::NonBlockingWriter(int fd, std::string name, WhenFull when_full,
-                                     std::atomic<bool>& stop)
+                                     std::atomic<bool>& stop, WhenClosed when_closed)
     : fd_(fd),
       socket_(is_kind(fd, S_IFSOCK)),
       name_(std::move(name)),
       when_full_(when_full),
-      stop_(stop) {
+      stop_(stop),
+      when_closed_(when_closed) {
   if (const int again = open_again(fd); again >= 0) {
     fd_ = again;
     own_fd_ = true;
@@ -96,8 +97,11 @@ std::size_t NonBlockingWriter::send(std::string_view text) {
     if (written >= 0) {
       sent += static_cast<std::size_t>(written);
     } else if (errno == EPIPE || is_hung_up(fd_, errno)) {
-      stop_ = true;
       closed_ = true;
+      if (when_closed_ == WhenClosed::kFail) {
+        throw Error(ErrorKind::kDeviceLost, name_ + ": the reader has closed it");
+      }
+      stop_ = true;
       break;
     } else if (errno == EAGAIN) {
       if (!may_wait()) break;

@@ -20,18 +20,22 @@ class NonBlockingWriter {
   // What to do when the reader is slow: wait for it (every frame of a file is wanted), or drop the
   // line (a live camera does not wait).
   enum class WhenFull { kWait, kDrop };
+  // What the end of the reader is: a clean stop, as in `lookout | head`; or a failure, as when the
+  // journal's stream breaks: systemd then starts a service again, with a new one.
+  enum class WhenClosed { kStop, kFail };
 
   // `name` is for messages: "stdout". `fd` stays open and belongs to the caller. Waiting
-  // ends when the program's `stop` becomes true. It is set when the reader has gone away, which is
-  // a clean stop.
-  NonBlockingWriter(int fd, std::string name, WhenFull when_full, std::atomic<bool>& stop);
+  // ends when the program's `stop` becomes true, which a reader that has gone away sets for kStop.
+  NonBlockingWriter(int fd, std::string name, WhenFull when_full, std::atomic<bool>& stop,
+                    WhenClosed when_closed = WhenClosed::kStop);
   ~NonBlockingWriter();
   NonBlockingWriter(const NonBlockingWriter&) = delete;
   NonBlockingWriter& operator=(const NonBlockingWriter&) = delete;
 
   // Writes `text` and returns true, or drops it and returns false. If only a part fits, the rest is
   // kept and written by later calls before their text. Throws Error(kOutput) when the system
-  // refuses (no space left on device). The program has to ignore SIGPIPE.
+  // refuses (no space left on device), and for kFail Error(kDeviceLost), once. The program has to
+  // ignore SIGPIPE.
   bool write(std::string_view text);
 
   // Writes the kept rest of an earlier text. Returns whether nothing is left. Throws as write().
@@ -60,6 +64,7 @@ class NonBlockingWriter {
   WhenFull when_full_;
   std::optional<std::chrono::steady_clock::time_point> end_;  // of waiting
   std::atomic<bool>& stop_;
+  WhenClosed when_closed_;
   bool closed_ = false;  // the reader has gone away
   std::string pending_;  // the unwritten rest of a text
   std::uint64_t dropped_ = 0;

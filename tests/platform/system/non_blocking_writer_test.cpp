@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "pipeline/core/error.h"
+#include "tests/support/source_testing.h"
 #include "tests/support/temp_dir.h"
 
 namespace lookout {
@@ -70,6 +71,16 @@ TEST_F(WriterToAPipe, AClosedPipeIsACleanStop) {
   EXPECT_TRUE(stop_);
   EXPECT_FALSE(output.write("two\n"));
   EXPECT_EQ(output.dropped(), 0U) << "nobody was too slow";
+}
+
+TEST_F(WriterToAPipe, AClosedJournalIsAFailureOnce) {
+  NonBlockingWriter output(ends_[1], "out", NonBlockingWriter::WhenFull::kDrop, stop_,
+                           NonBlockingWriter::WhenClosed::kFail);
+  close_reader();
+  expect_error(ErrorKind::kDeviceLost, "out: the reader has closed it",
+               [&] { output.write("one\n"); });
+  EXPECT_FALSE(stop_);
+  EXPECT_FALSE(output.write("two\n"));
 }
 
 TEST_F(WriterToAPipe, DropsWholeLinesWhenTheReaderOfALiveSourceIsSlow) {
