@@ -175,7 +175,10 @@ ModelTrials::ModelTrials(fs::path folder, std::function<Clock::time_point()> now
       limits_(limits),
       end_process_(std::move(end_process)) {}
 
-ModelTrials::~ModelTrials() {
+ModelTrials::~ModelTrials() { end(); }
+
+void ModelTrials::end() {
+  if (std::exchange(ended_, true)) return;
   {
     const MutexLock lock(mutex_);
     stop_watch_ = true;

@@ -80,7 +80,7 @@ class ModelTrials {
   explicit ModelTrials(std::filesystem::path folder,
                        std::function<Clock::time_point()> now = Clock::now, TrialLimits limits = {},
                        std::function<void()> end_process = std::abort);
-  // The run ends in order, so that its attempts do not count.
+  // As end(), unless that was called before.
   ~ModelTrials();
   ModelTrials(const ModelTrials&) = delete;
   ModelTrials& operator=(const ModelTrials&) = delete;
@@ -107,6 +107,9 @@ class ModelTrials {
   // end_of_turns().
   void turn() { turns_.fetch_add(1, std::memory_order_relaxed); }
   void end_of_turns() { turns_.store(0, std::memory_order_relaxed); }
+  // The run ends in order, so that its attempts do not count, whatever ends after this. Nothing is
+  // loaded any more.
+  void end();
 
  private:
   struct Trial {
@@ -148,6 +151,7 @@ class ModelTrials {
   std::atomic<std::uint64_t> turns_{0};  // 0: the frame loop does not turn
   ConditionVariable watch_;              // with mutex_
   bool stop_watch_ GUARDED_BY(mutex_) = false;
+  bool ended_ = false;
   std::thread watcher_;  // last: it uses all of the above; none without a trial
 };
 

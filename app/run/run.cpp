@@ -198,6 +198,11 @@ std::function<OperatorTable()> sorted_table(const std::optional<OperatorProfile>
   };
 }
 
+void log_dropped(const NonBlockingWriter& output) {
+  if (output.dropped() == 0) return;
+  log_warn("stdout's reader was too slow: {} writes were dropped", output.dropped());
+}
+
 // The options have the taught watches.
 void run_with_watches(const RunOptions& options, std::atomic<bool>& stop,
                       std::atomic<bool>& operators_asked, const WakeEvent& wake,
@@ -271,13 +276,12 @@ void run_with_watches(const RunOptions& options, std::atomic<bool>& stop,
   watches.regions.clear();
   const StatsSnapshot total = run_pipeline(*source, plans, reporters.all, pipeline, stop);
   reloader.reset();
+  trials.end();  // commands and storage may need longer than a service has to end
   if (trace) trace->finish();
   const bool ended_early = stop || (pipeline.end && Clock::now() >= *pipeline.end);
   if (!info.live && !ended_early) require_frame(total, options);
   if (reporters.overlay != nullptr && !info.live) reporters.overlay->linger(pipeline.end);
-  if (const auto dropped = output.lines.dropped(); dropped > 0) {
-    log_warn("stdout's reader was too slow: {} writes were dropped", dropped);
-  }
+  log_dropped(output.lines);
 }
 
 }  // namespace
