@@ -31,18 +31,71 @@ std::string read_text(const std::string& path) {
   }
 }
 
-// For the usual mistake in a line, a text without quotes: `a text needs quotes: name = "front"`.
-// Empty for others.
-std::string missing_quotes(std::string_view text, int number) {
-  for (int i = 1; i < number; ++i) text.remove_prefix(std::min(text.find('\n') + 1, text.size()));
-  const std::string_view line = text.substr(0, text.find_first_of("#\n"));
+// Without the quotes that word processors put in place of those of TOML.
+std::string without_curly_quotes(std::string_view value) {
+  std::string plain(value);
+  for (const std::string_view quote : {"\u201c", "\u201d", "\u201e", "\u2018", "\u2019"}) {
+    for (auto at = plain.find(quote); at != plain.npos; at = plain.find(quote)) {
+      plain.erase(at, quote.size());
+    }
+  }
+  return plain;
+}
+
+// The lines up to a number, from 1, without comments and blanks around them.
+std::vector<std::string_view> lines_until(std::string_view text, int number) {
+  std::vector<std::string_view> lines;
+  for (int i = 0; i < number; ++i) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    lines.push_back(trimmed(line.substr(0, line.find('#'))));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  }
+  return lines;
+}
+
+// For a header that TOML does not allow; empty for others. `lines`: the last one has it.
+std::string wrong_header(const std::vector<std::string_view>& lines) {
+  const std::string_view header = lines.back().substr(0, lines.back().find(']') + 1);
+  if (header.empty() || header.front() != '[') return "";
+  if (header.size() < lines.back().size()) {
+    return fmt::format("the key belongs on a line of its own below {}", header);
+  }
+  const auto first = std::find(lines.begin(), lines.end() - 1, header);
+  if (first == lines.end() - 1) return "";
+  return fmt::format("{} is there already, in line {}: write its keys there", header,
+                     first - lines.begin() + 1);
+}
+
+// For a value that is none of TOML's: a text without quotes, `a text needs quotes: name = "front"`,
+// or what is no number or no boolean. Empty for others. `lines`: the last one has it.
+std::string wrong_value(const std::vector<std::string_view>& lines, const Settings& settings) {
+  const std::string_view line = lines.back();
   const auto equals = line.find('=');
-  if (equals == line.npos || trimmed(line.substr(0, equals)).empty()) return "";
-  const std::string_view value = trimmed(line.substr(equals + 1));
+  const std::string_view key = trimmed(line.substr(0, std::min(equals, line.size())));
+  if (equals == line.npos || key.empty()) return "";
+  const std::string value = without_curly_quotes(trimmed(line.substr(equals + 1)));
   const bool has_letters = std::any_of(
       value.begin(), value.end(), [](unsigned char c) { return std::isalpha(c) != 0 || c == '/'; });
   if (!has_letters || value.find_first_of("\"'[{\\") != value.npos) return "";
-  return fmt::format("a text needs quotes: {} = \"{}\"", trimmed(line.substr(0, equals)), value);
+  const auto header = std::find_if(lines.rbegin(), lines.rend(), [](std::string_view before) {
+    return !before.empty() && before.front() == '[' && before.back() == ']';
+  });
+  const std::string section(header == lines.rend() ? "" : header->substr(1, header->size() - 2));
+  const Setting* setting = settings.find(section, std::string(key));
+  if (setting != nullptr) {
+    const auto& accepted = setting->value.accepted;
+    if (std::find(accepted.begin(), accepted.end(), TomlType::kString) == accepted.end()) {
+      return fmt::format("expected {}, not {}", setting->value.expected, value);
+    }
+  }
+  return fmt::format("a text needs quotes: {} = \"{}\"", key, value);
+}
+
+// What a mistake in a line probably is; empty: not known.
+std::string likely_mistake(std::string_view text, int line, const Settings& settings) {
+  const auto lines = lines_until(text, line);
+  const std::string header = wrong_header(lines);
+  return header.empty() ? wrong_value(lines, settings) : header;
 }
 
 // So that the first mistake in the file is the one that is reported.
@@ -120,7 +173,7 @@ void read_file(const std::string& path, Settings& settings) {
   try {
     document = parse_toml(text);
   } catch (const TomlError& error) {
-    const std::string hint = missing_quotes(text, error.line);
+    const std::string hint = likely_mistake(text, error.line, settings);
     throw Error(ErrorKind::kConfig, fmt::format("configuration {}:{}:{}: {}", path, error.line,
                                                 error.column, hint.empty() ? error.what() : hint));
   }

@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "pipeline/core/lower_case.h"
 
@@ -47,20 +48,24 @@ std::map<std::string, std::string> environment() {
   return variables;
 }
 
-// Levenshtein's: characters to insert, delete or replace.
+// Optimal string alignment: characters to insert, delete or replace, and neighbours to swap.
 std::size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> before;
+  std::vector<std::size_t> last(b.size() + 1);
+  std::iota(last.begin(), last.end(), 0);
   std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), 0);
   for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
     row[0] = i + 1;
     for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+      const std::size_t replaced = last[j] + (a[i] == b[j] ? 0 : 1);
+      row[j + 1] = std::min({replaced, row[j] + 1, last[j + 1] + 1});
+      if (i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j]) {
+        row[j + 1] = std::min(row[j + 1], before[j - 1] + 1);
+      }
     }
+    before = std::exchange(last, row);
   }
-  return row.back();
+  return last.back();
 }
 
 // The index of the name that is most like `name`; nothing when none is like it: a third of the

@@ -142,6 +142,7 @@ TEST(Commands, UnknownFlagsAreUsageErrorsWithTheNearestName) {
   expect_error({"--frobnicate"}, ErrorKind::kUsage,
                "there is no --frobnicate; see lookout run --help");
   expect_error({"--treshold", "1"}, ErrorKind::kUsage, "there is no --treshold; did you mean");
+  expect_error({"--modle", "x"}, ErrorKind::kUsage, "there is no --modle; did you mean --model?");
   expect_error({"run", "--treshold=1"}, ErrorKind::kUsage, "did you mean --threshold?");
   expect_error({"eval", "x", "--lables", "l"}, ErrorKind::kUsage, "did you mean --labels?");
   expect_error({"-v"}, ErrorKind::kUsage, "there is no -v; see lookout run --help");

@@ -486,6 +486,22 @@ TEST(Configuration, ATextWithoutQuotesIsRefusedWithTheRightLine) {
   expect_hint("source = /dev/video0  # the door",
               ": a text needs quotes: source = \"/dev/video0\"");
   expect_hint("timeout=10s", ": a text needs quotes: timeout = \"10s\"");
+  expect_hint("source = \u201c/dev/video0\u201d",
+              ": a text needs quotes: source = \"/dev/video0\"");
+  expect_hint("hflip = yes", ": expected true or false, not yes");
+  expect_hint("width = 640px", ": expected a whole number from");
+}
+
+TEST(Configuration, AHeaderThatTomlRefusesIsExplained) {
+  const TempDir directory;
+  const auto expect_hint = [&directory](const std::string& text, const std::string& hint) {
+    const std::string file = directory.write("c.toml", text);
+    expect_error({"--config", file}, ErrorKind::kConfig, hint);
+  };
+  expect_hint("[camera] name = \"front\"\n",
+              ":1:10: the key belongs on a line of its own below [camera]");
+  expect_hint("[webhook]  # a phone\nurl = \"\"\n\n[webhook]\nurl = \"http://a/\"\n",
+              ":4:1: [webhook] is there already, in line 1: write its keys there");
 }
 
 TEST(Configuration, SettingsOnTheCommandLineThatDoNotExist) {
