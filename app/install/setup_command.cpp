@@ -339,6 +339,12 @@ std::string next_steps(const std::map<std::string, std::string>& answers) {
                   "Home Assistant has a device \"{}\" now: Settings, Devices & services, MQTT.\n",
                   printable(answers.at("name")));
   }
+  if (answers.at("webhook") != kNone) {
+    text +=
+        "A message is sent when a state has lasted for 10 s. For another time, in "
+        "/etc/lookout/conf.d/60-own.toml:\n"
+        "  [state]\n  min-duration = \"10min\"\nand then: sudo lookout reload\n";
+  }
   if (answers.at("model") == "base") {
     text += answers.at("page") == "house"
                 ? "On the page, log in to teach what it shall tell apart.\n"

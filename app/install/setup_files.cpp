@@ -81,12 +81,20 @@ std::string service_drop_in(const SetupRun& run) {
   if (!draft.addresses.empty()) {
     text +=
         "[Unit]\nWants=network-online.target\nAfter=network-online.target\n\n[Service]\n"
-        "# The only addresses that it can reach. When one of them changes, run \"sudo lookout "
-        "setup\" again.\nPrivateNetwork=no\nRestrictAddressFamilies=AF_UNIX AF_INET AF_INET6\n";
+        "PrivateNetwork=no\nRestrictAddressFamilies=AF_UNIX AF_INET AF_INET6\n";
     std::set<std::string> addresses = draft.addresses;
-    if (draft.looks_up_names) {
-      const auto servers = run.host.name_servers();
-      addresses.insert(servers.begin(), servers.end());
+    if (!draft.public_hosts.empty()) {
+      append_format(text, "# All addresses, since those of {} change.\n",
+                    joined(draft.public_hosts, ", "));
+      addresses = {"any"};
+    } else {
+      text +=
+          "# The only addresses that it can reach. When one of them changes, run \"sudo lookout "
+          "setup\" again.\n";
+      if (draft.looks_up_names) {
+        const auto servers = run.host.name_servers();
+        addresses.insert(servers.begin(), servers.end());
+      }
     }
     for (const std::string& address : addresses)
       append_format(text, "IPAddressAllow={}\n", address);

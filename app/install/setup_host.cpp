@@ -3,11 +3,14 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -232,7 +235,48 @@ std::string journal_since(std::int64_t since) {
       .out;
 }
 
+// Whether it is an address of the internet: none of those that are not "globally reachable" in
+// IANA's IPv4 Special-Purpose Address Registry; of IPv6, global unicast.
+bool is_public_v4(const in_addr& address) {
+  struct Block {
+    std::uint32_t first;
+    unsigned bits;
+  };
+  constexpr std::array kSpecial{Block{0x00000000, 8},  Block{0x0a000000, 8},  Block{0x64400000, 10},
+                                Block{0x7f000000, 8},  Block{0xa9fe0000, 16}, Block{0xac100000, 12},
+                                Block{0xc0000000, 24}, Block{0xc0000200, 24}, Block{0xc0a80000, 16},
+                                Block{0xc6120000, 15}, Block{0xc6336400, 24}, Block{0xcb007100, 24},
+                                Block{0xe0000000, 3}};
+  const std::uint32_t number = ntohl(address.s_addr);
+  return std::none_of(kSpecial.begin(), kSpecial.end(), [number](const Block& block) {
+    return (number ^ block.first) >> (32 - block.bits) == 0;
+  });
+}
+
+bool is_public_v6(const in6_addr& address) {
+  const bool is_documentation = address.s6_addr[0] == 0x20 && address.s6_addr[1] == 0x01 &&
+                                address.s6_addr[2] == 0x0d && address.s6_addr[3] == 0xb8;
+  return (address.s6_addr[0] & 0xe0) == 0x20 && !is_documentation;
+}
+
 }  // namespace
+
+bool is_public_host(const std::vector<std::string>& addresses) {
+  bool has_v4 = false;
+  bool is_v4_public = false;
+  bool is_v6_public = false;
+  for (const std::string& text : addresses) {
+    in_addr v4{};
+    in6_addr v6{};
+    if (::inet_pton(AF_INET, text.c_str(), &v4) == 1) {
+      has_v4 = true;
+      is_v4_public = is_v4_public || is_public_v4(v4);
+    } else if (::inet_pton(AF_INET6, text.c_str(), &v6) == 1) {
+      is_v6_public = is_v6_public || is_public_v6(v6);
+    }
+  }
+  return has_v4 ? is_v4_public : is_v6_public;
+}
 
 SetupHost local_setup_host(const std::string& root,
                            const std::function<void(std::string_view)>& tell) {

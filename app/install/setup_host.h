@@ -58,6 +58,10 @@ struct SetupHost {
   std::function<Clock::time_point()> now;
 };
 
+// Whether a host with these addresses is on the internet. One at home may have a public address of
+// IPv6, too.
+bool is_public_host(const std::vector<std::string>& addresses);
+
 // This machine. `root`: empty for "/".
 SetupHost local_setup_host(const std::string& root,
                            const std::function<void(std::string_view)>& tell);

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "app/model/base.h"
 #include "app/options/settings.h"
@@ -65,7 +66,9 @@ void allow_host(SetupRun& run, std::string host) {
   if (host.size() > 2 && host.front() == '[') host = host.substr(1, host.size() - 2);
   const auto addresses = run.host.addresses_of(host);
   run.draft.addresses.insert(addresses.begin(), addresses.end());
-  if (!is_ip_address(host)) run.draft.looks_up_names = true;
+  if (is_ip_address(host)) return;
+  run.draft.looks_up_names = true;
+  if (is_public_host(addresses)) run.draft.public_hosts.insert(host);
 }
 
 // ---- Which camera?

@@ -28,6 +28,7 @@ struct SetupDraft {
   std::map<std::string, std::string> secrets;  // lines of files, by the names of credentials
   std::set<std::string> addresses;             // that the service may reach
   bool looks_up_names = false;
+  std::set<std::string> public_hosts;  // of the internet, whose addresses change
   std::string model_bytes;  // of a model that is to be copied, or was; empty: none is named
   std::vector<std::string> model_hashes;
   std::string new_password;  // of the page; empty: that which there is

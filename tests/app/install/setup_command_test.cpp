@@ -430,8 +430,31 @@ TEST_F(SetupTest, TheMessageToThePhoneIsASecretFile) {
   EXPECT_THAT(content(kSetupConfig), HasSubstr("[webhook]\nurl = \"\""))
       << "one elsewhere is not used";
   EXPECT_THAT(content(kSetupConfig), HasSubstr("min-duration = \"10s\""));
+  EXPECT_THAT(told_, HasSubstr("A message is sent when a state has lasted for 10 s."));
   yes();
   EXPECT_THAT(told_, HasSubstr("Nothing was changed"));
+}
+
+TEST_F(SetupTest, AServerOnTheInternetMayHaveOtherAddressesTomorrow) {
+  const std::string file = root_.write("url", "https://ntfy.sh/topic\n");
+  host_.addresses_of = [](const std::string&) {
+    return std::vector<std::string>{"159.203.148.75", "2604:a880:400:d1::1"};
+  };
+  yes({{"webhook-file", file}});
+  EXPECT_THAT(content(kServiceDropIn), HasSubstr("since those of ntfy.sh change.\n"
+                                                 "IPAddressAllow=any\n"));
+  for (const auto& [address, allowed] : {std::pair("192.168.178.5", "192.168.178.5"),
+                                         {"172.31.0.1", "172.31.0.1"},
+                                         {"fd00::5", "fd00::5"},
+                                         {"2a01:4f8::1", "any"},
+                                         {"172.32.0.1", "any"}}) {
+    host_.addresses_of = [one = std::string(address)](const std::string&) {
+      return std::vector{one};
+    };
+    yes({{"webhook-file", file}});
+    EXPECT_THAT(content(kServiceDropIn),
+                HasSubstr(std::string("IPAddressAllow=") + allowed + "\n"));
+  }
 }
 
 TEST_F(SetupTest, AResultOfAWatchIsAResult) {
