@@ -290,7 +290,11 @@ void check_pictures(const std::string& path, const SourceOptions& options) {
   } else if (has_picture_extension(path) &&
              picture_format(start_of(path)) == PictureFormat::kOther &&
              !cv::haveImageReader(path)) {
-    throw Error(ErrorKind::kNoInput, path + " cannot be read as a picture");
+    const bool is_empty = start_of(path).empty();
+    throw Error(ErrorKind::kNoInput,
+                path + (is_empty ? " is empty"
+                                 : " cannot be read as a picture: it is none of JPEG, PNG, WebP, "
+                                   "TIFF and BMP"));
   }
 }
 

@@ -97,7 +97,7 @@ MessageTemplate::MessageTemplate(const std::string& what, std::string_view text,
   }
   if (!part.text.empty()) parts_.push_back(std::move(part));
   if (escaping == Escaping::kJson && parse_json(fill({})).is_discarded()) {
-    throw Error(ErrorKind::kConfig, what + " begins as JSON or is sent as such, and is none");
+    throw Error(ErrorKind::kConfig, what + " is sent as JSON, and is not valid JSON");
   }
 }
 

@@ -17,6 +17,7 @@
 #include "pipeline/core/error.h"
 #include "pipeline/core/log.h"
 #include "pipeline/core/mutex.h"
+#include "pipeline/core/printable.h"
 #include "pipeline/core/thread.h"
 #include "platform/pictures/encode_picture.h"
 
@@ -220,6 +221,17 @@ void WebhookReporter::watching(const WatchList& watches) {
   std::set<std::string> names;
   for (const Watching& each : watches) names.insert(each.watch ? each.watch->name : "");
   worker_->put(std::move(names));
+  for (const std::string& state : states_) {
+    const bool is_known =
+        state == "unknown" ||
+        std::any_of(watches.begin(), watches.end(), [&state](const Watching& each) {
+          const auto& labels = each.model->labels;
+          return std::find(labels.begin(), labels.end(), state) != labels.end();
+        });
+    if (is_known || watches.empty()) continue;
+    unknown_states_.warn(fmt::format(
+        "webhook.states: no model has the label {}, so that it is never sent", printable(state)));
+  }
 }
 
 void WebhookReporter::report(const Result& result, const Frame& frame) {

@@ -11,6 +11,7 @@
 
 #include "pipeline/core/reporter.h"
 #include "pipeline/model/preprocessor.h"
+#include "platform/reporters/log_once.h"
 #include "platform/webhook/webhook_sender.h"
 
 namespace lookout {
@@ -42,7 +43,7 @@ class WebhookReporter : public Reporter {
   WebhookReporter(const WebhookReporter&) = delete;
   WebhookReporter& operator=(const WebhookReporter&) = delete;
 
-  // What waits of watches that are gone is dropped.
+  // What waits of watches that are gone is dropped. Warns of states that no model has.
   void watching(const WatchList& watches) override;
   void report(const Result& result, const Frame& frame) override;
 
@@ -50,6 +51,7 @@ class WebhookReporter : public Reporter {
   class Worker;
 
   const std::vector<std::string> states_;
+  LogOnce unknown_states_;
   const bool with_picture_;
   const std::string mute_model_;
   const std::string camera_;
