@@ -7,6 +7,7 @@
 #include <optional>
 #include <system_error>
 
+#include "app/dataset/eval_set.h"
 #include "pipeline/core/error.h"
 #include "pipeline/core/log.h"
 #include "platform/pictures/near_copies.h"
@@ -24,6 +25,11 @@ constexpr milliseconds kWait{100};  // until the stop flag is looked at
 constexpr std::chrono::seconds kBetweenReports{5};
 
 fs::path make_folder(const CollectOptions& options) {
+  if (options.label == kUnknownLabel) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("--label {}: scenes that are none of the classes are called {}",
+                            kUnknownLabel, kCounterExamples));
+  }
   std::error_code error;
   fs::create_directory(options.folder, error);
   if (error) {

@@ -11,6 +11,8 @@ namespace lookout {
 // The name of the folder, and the label in a CSV file, of counter-examples: pictures of none of the
 // classes.
 inline constexpr const char* kCounterExamples = "_other";
+// What a model answers for such scenes; no folder of a class has this name.
+inline constexpr const char* kUnknownLabel = "unknown";
 
 struct LabelledPicture {
   std::string file;       // path

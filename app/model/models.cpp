@@ -8,6 +8,7 @@
 #include <opencv2/core/utility.hpp>
 #include <system_error>
 
+#include "app/model/base.h"
 #include "app/model/label_file.h"
 #include "app/model/model_facts.h"
 #include "app/model/model_store.h"
@@ -63,9 +64,11 @@ void log_model(const ModelOptions& options, const NamedModel& model, const Class
            facts.activations, facts.kernels, compute_text(options, classifier.threads()));
   log_debug("archive: {}", to_text(archive_facts(spec, facts)));
   if (is_selftest(options, archive)) {
+    const auto base = installed_base();
     log_warn(
-        "no --model given: the built-in self-test model knows only the patterns of test://all; "
-        "models/export.py makes one that knows ImageNet's classes");
+        "no --model given: the built-in self-test model knows only the patterns of test://all; {}",
+        base ? fmt::format("--model {} knows 1000 kinds of things", base->string())
+             : "models/export.py makes one that knows ImageNet's classes");
   }
   const std::string assumed = assumption_text(spec);
   if (!assumed.empty()) {

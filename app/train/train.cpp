@@ -24,6 +24,7 @@
 #include "app/train/picture_views.h"
 #include "app/train/train_pictures.h"
 #include "app/train/train_report.h"
+#include "pipeline/archive/engine_facts.h"
 #include "pipeline/core/append_format.h"
 #include "pipeline/core/error.h"
 #include "pipeline/core/log.h"
@@ -170,6 +171,8 @@ void log_base(const ModelOptions& options, const ModelArchive& archive, const Mo
         "test://all, is a poor one for photographs; {}",
         kWayToBase);
   }
+  const std::string assumed = assumption_text(spec);
+  if (!assumed.empty()) log_warn("base: {}", assumed);
   if (!facts.advice.empty()) log_warn("base: {}", facts.advice);
 }
 
@@ -319,6 +322,15 @@ class TrainOutput {
   std::optional<AtomicFile> archive_;
 };
 
+// A model is for the engine of its base, whatever its file is called.
+void warn_of_suffix(const std::filesystem::path& file, Engine engine) {
+  for (const EngineRow& row : kEngines) {
+    if (row.engine == engine || file.extension() != row.suffix) continue;
+    log_warn("{} becomes {}, as its base is: {} is the suffix of these", file.string(),
+             row_of(engine).model, row_of(engine).suffix);
+  }
+}
+
 // Throws Interrupted.
 void train_and_report(const TrainOptions& options, const std::atomic<bool>& stop,
                       const WritePart& print) {
@@ -332,6 +344,7 @@ void train_and_report(const TrainOptions& options, const std::atomic<bool>& stop
       open_trainer(base, {std::max(1, model_options.threads), operator_libraries(model_options),
                           stated_model(model_options)});
   log_base(model_options, base, trainer->spec(), trainer->facts());
+  warn_of_suffix(options.output, base.engine());
   const auto embed = [&](const TrainPictures& pictures, Variants variants) {
     return embed_pictures(pictures, variants, options.camera.view, *trainer, stop);
   };

@@ -5,12 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "app/dataset/eval_set.h"
 #include "app/train/picture_time.h"
 
 namespace lookout {
-
-// The label of scenes that are like no picture of the training, and of counter-examples.
-inline constexpr const char* kUnknownLabel = "unknown";
 
 inline constexpr std::size_t kMinPictures = 5;  // of a class
 inline constexpr std::size_t kMaxPictures = 20'000;

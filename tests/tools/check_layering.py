@@ -187,14 +187,6 @@ ALLOWED = {
         "platform/sources",
         "platform/system",
     },
-    "app/collect": {
-        "app/options",
-        "pipeline/core",
-        "pipeline/model",
-        "platform/pictures",
-        "platform/reporters",
-        "platform/sources",
-    },
     "app/dataset": {
         "app/options",
         "app/report",
@@ -202,6 +194,15 @@ ALLOWED = {
         "pipeline/training",
         "platform/sources",
         "platform/system",
+    },
+    "app/collect": {
+        "app/dataset",
+        "app/options",
+        "pipeline/core",
+        "pipeline/model",
+        "platform/pictures",
+        "platform/reporters",
+        "platform/sources",
     },
     "app/history": {"app/options", "pipeline/core", "platform/history"},
     "app/eval": {
