@@ -111,14 +111,15 @@ TEST_F(HistoryServiceTest, WhoeverWritesItHearsOfReaders) {
 }
 
 TEST_F(HistoryServiceTest, EventsAreNewestFirstAndGoOnBehindNext) {
-  json page = ask_json("/api/1/events", "limit=3");
+  json page = ask_json("/api/1/events", "limit=3&to=1795266000");
   ASSERT_EQ(page["events"].size(), 3);
   EXPECT_EQ(page["events"][0]["state"], nullptr);
   EXPECT_EQ(page["events"][2]["state"], "open");
   EXPECT_EQ(page["events"][2]["previous"], "closed");
   EXPECT_EQ(page["events"][2]["at"], 1795262460.0);
   EXPECT_EQ(page["events"][2]["picture"], true);
-  page = ask_json("/api/1/events", "limit=3&before=" + page["next"].get<std::string>());
+  page =
+      ask_json("/api/1/events", "limit=3&to=1795266000&before=" + page["next"].get<std::string>());
   ASSERT_EQ(page["events"].size(), 1);
   EXPECT_EQ(page["events"][0]["state"], "closed");
   EXPECT_EQ(page["next"], nullptr);
@@ -126,7 +127,7 @@ TEST_F(HistoryServiceTest, EventsAreNewestFirstAndGoOnBehindNext) {
 
 TEST_F(HistoryServiceTest, StatesAndTimesAreChosen) {
   for (const char* state : {"color%20bars,%20%22all%22", "color+bars,+%22all%22"}) {
-    const json one = ask_json("/api/1/events", std::string("state=") + state);
+    const json one = ask_json("/api/1/events", std::string("to=1795266000&state=") + state);
     EXPECT_EQ(one["events"].size(), 1) << state;
   }
   EXPECT_EQ(ask_json("/api/1/events", "state=color%2Bbars")["events"].size(), 0);
