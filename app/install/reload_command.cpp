@@ -64,11 +64,12 @@ std::optional<ReloadOutcome> outcome_since(Clock::time_point asked, const Servic
 
 std::string reload_service(const RunOptions& options, const ServiceControl& service) {
   if (service.unit.empty()) {
+    const std::string& file = options.config_file;
     throw Error(
         ErrorKind::kUsage,
-        fmt::format("{} is not the configuration of a service: kill -USR2 PID has a run of "
-                    "your own read it again",
-                    options.config_file.empty() ? "what is given here" : options.config_file));
+        (file.empty() ? "there is no /etc/lookout/lookout.toml, which the package lookout brings"
+                      : file + " is not the configuration of a service") +
+            ": kill -USR2 PID has a run of your own read it again");
   }
   require_running(service);
   require_readable(service);
