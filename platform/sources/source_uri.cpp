@@ -135,6 +135,11 @@ SourceUri parse_network(const std::string& text, const SourceOptions& /*asked*/)
   if (parsed.portText.first != nullptr && parsed.portText.first == parsed.portText.afterLast) {
     refuse("{}: a port has to follow the ':'; in a password, / is written %2F", shown_url(text));
   }
+  const std::string port = decode(parsed.portText);
+  const auto number = parse_number<std::uint16_t>(port);
+  if (!port.empty() && (!number || *number == 0)) {
+    refuse("{}: the port {} is no number from 1 to 65535", shown_url(text), port);
+  }
   if (parsed.fragment.first != nullptr) {
     refuse("{}: '#' has no meaning here; in a password it is %23", shown_url(text));
   }

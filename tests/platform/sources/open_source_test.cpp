@@ -117,6 +117,8 @@ TEST(OpenSource, APasswordIsNeverPrinted) {
 TEST(OpenSource, ABadAddressOnTheNetworkIsAnError) {
   expect_usage("rtsp://", HasSubstr("the name or address of a host has to follow"));
   expect_usage("http:///a", HasSubstr("a host has to follow"));
+  expect_usage("http://camera:99999/a", HasSubstr("the port 99999 is no number from 1 to 65535"));
+  expect_usage("rtsp://camera:0/", HasSubstr("the port 0 is no number"));
   expect_usage("http://h/a b", HasSubstr("not a valid URI"));
   expect_usage("rtsp://user:p@ss@h/a", HasSubstr("in a user name or password, @ is written %40"));
   expect_usage("http://h/%00", HasSubstr("NUL"));
