@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 
 namespace lookout {
@@ -43,7 +44,12 @@ Program::Program(std::vector<std::string> arguments, const Options& options) {
   environment.emplace_back(
       "LOOKOUT_MODEL_THREADS=1");  // the tests that run beside this one want some, too
   for (char** variable = environ; *variable != nullptr; ++variable) {
-    environment.emplace_back(*variable);
+    const std::string_view text = *variable;
+    const std::string_view name = text.substr(0, text.find('=') + 1);
+    const bool is_set =
+        std::any_of(environment.begin(), environment.end(),
+                    [name](const auto& set) { return set.compare(0, name.size(), name) == 0; });
+    if (!is_set) environment.emplace_back(text);
   }
   std::vector<char*> envp = pointers(environment);
   pid_ = fork();
