@@ -9,6 +9,7 @@
 
 #include "app/options/command_line.h"
 #include "pipeline/archive/engine_facts.h"
+#include "pipeline/core/append_format.h"
 
 namespace lookout {
 namespace {
@@ -67,12 +68,20 @@ std::string CommandLine::needs_value(const std::string& sentence) const {
   return sentence;
 }
 
-// "mqtt needs a command: lookout mqtt forget", or CLI11's sentence for a missing argument.
+// "model needs a command: lookout model install, back, list", or CLI11's sentence for a missing
+// argument.
 std::string CommandLine::missing(const std::string& sentence) const {
   const auto commands = commands_in(*chosen());
   if (commands.empty() || chosen() == &app_) return sentence;
-  return fmt::format("{} needs a command: lookout {}", chosen()->get_name(),
-                     full_name(*commands.front()));
+  std::vector<std::string> names;
+  names.reserve(commands.size());
+  for (const CLI::App* command : commands) names.push_back(command->get_name());
+  const std::string name = chosen()->get_name();
+  const CLI::Option* source = app_.get_option("SOURCE");  // takes a word that is no command
+  const std::string what = source->count() == 0
+                               ? name + " needs a command"
+                               : "there is no " + name + " " + source->results().front();
+  return fmt::format("{}: lookout {} {}", what, name, joined(names, ", "));
 }
 
 // What a flag that does not exist stands for: a flag of this command, or a key that has none.

@@ -348,7 +348,10 @@ TEST(Commands, ModelsAreInstalledWithTheOptionsOfARun) {
   EXPECT_EQ(parsed.run.watches[0].model, "gate.pt");
   EXPECT_EQ(parse_command({"model", "back", "1a2b"}).model.hash, "1a2b");
   EXPECT_THAT(text_of({"help", "model", "install"}), HasSubstr("lookout model install FILE ["));
-  expect_error({"model"}, ErrorKind::kUsage, "model needs a command: lookout model install");
+  expect_error({"model"}, ErrorKind::kUsage,
+               "model needs a command: lookout model install, back, list");
+  expect_error({"model", "foo"}, ErrorKind::kUsage,
+               "there is no model foo: lookout model install, back, list");
 }
 
 TEST(Commands, HelpFitsATerminal) {
