@@ -49,15 +49,20 @@ WarmUp warm_up_embedding(
     const std::function<Clock::time_point()>& now = [] { return Clock::now(); });
 
 // Returns run(), which runs the model. When it fails and nobody said the input's size, the error
-// says that, too. Throws what `run` throws.
+// says that, too, unless it is about channels. Throws what `run` throws.
 template <typename Run>
 auto naming_assumed_size(const ModelSpec& spec, const Run& run) {
   try {
     return run();
   } catch (const Error& error) {
+    const std::string what = error.what();
+    if (what.find("got 3 channels") != what.npos) {
+      throw Error(error.kind(), what +
+                                    "; pictures have three channels, [1, 3, height, width]: a "
+                                    "model for gray ones has to take these");
+    }
     if (!spec.assumed.size) throw;
-    throw Error(error.kind(), std::string(error.what()) + "; its size " +
-                                  std::to_string(spec.input.width) + "x" +
+    throw Error(error.kind(), what + "; its size " + std::to_string(spec.input.width) + "x" +
                                   std::to_string(spec.input.height) +
                                   " is assumed: --input-size WxH says another");
   }
