@@ -56,9 +56,12 @@ std::vector<std::string_view> lines_until(std::string_view text, int number) {
 // For a header that TOML does not allow; empty for others. `lines`: the last one has it.
 std::string wrong_header(const std::vector<std::string_view>& lines) {
   const std::string_view header = lines.back().substr(0, lines.back().find(']') + 1);
-  if (header.empty() || header.front() != '[') return "";
+  const bool has_name =
+      header.size() > 2 && std::isalpha(static_cast<unsigned char>(header[1])) != 0;
+  if (!has_name || header.front() != '[') return "";
   if (header.size() < lines.back().size()) {
-    return fmt::format("the key belongs on a line of its own below {}", header);
+    const bool has_key = lines.back().find('=', header.size()) != std::string_view::npos;
+    return has_key ? fmt::format("the key belongs on a line of its own below {}", header) : "";
   }
   const auto first = std::find(lines.begin(), lines.end() - 1, header);
   if (first == lines.end() - 1) return "";
@@ -93,7 +96,7 @@ std::string wrong_value(const std::vector<std::string_view>& lines, const Settin
 
 // What a mistake in a line probably is; empty: not known.
 std::string likely_mistake(std::string_view text, int line, const Settings& settings) {
-  const auto lines = lines_until(text, line);
+  const auto lines = lines_until(text, std::max(line, 1));
   const std::string header = wrong_header(lines);
   return header.empty() ? wrong_value(lines, settings) : header;
 }

@@ -500,6 +500,7 @@ TEST(Configuration, AHeaderThatTomlRefusesIsExplained) {
   };
   expect_hint("[camera] name = \"front\"\n",
               ":1:10: the key belongs on a line of its own below [camera]");
+  expect_hint("[still]\nignore = [\n[0, 0, 1, 1] x = 1\n]\n", ":3:14: Error while parsing array");
   expect_hint("[webhook]  # a phone\nurl = \"\"\n\n[webhook]\nurl = \"http://a/\"\n",
               ":4:1: [webhook] is there already, in line 1: write its keys there");
 }
