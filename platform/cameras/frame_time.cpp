@@ -1,6 +1,6 @@
 #include "platform/cameras/frame_time.h"
 
-#include <ctime>
+#include "platform/system/since_boot.h"
 
 namespace lookout {
 namespace {
@@ -16,10 +16,8 @@ Clock::time_point frame_time(Clock::time_point stamp, Clock::time_point now) {
 }
 
 ClockPair read_clocks() {
-  timespec boottime{};
-  clock_gettime(CLOCK_BOOTTIME, &boottime);
-  return {Clock::now(),
-          std::chrono::seconds(boottime.tv_sec) + std::chrono::nanoseconds(boottime.tv_nsec)};
+  const std::chrono::nanoseconds boottime = since_boot();
+  return {Clock::now(), boottime};
 }
 
 Clock::time_point sensor_frame_time(std::chrono::nanoseconds stamp, const ClockPair& now) {

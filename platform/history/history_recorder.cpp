@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "pipeline/core/log.h"
+#include "platform/system/wall_moment.h"
 
 namespace lookout {
 namespace {
@@ -71,7 +72,7 @@ bool HistoryRecorder::has_store(const HistoryNow& now) {
 void HistoryRecorder::note_clock(const HistoryNow& now) {
   const auto boot = now.wall.time_since_epoch() - now.uptime;
   const auto by = boot - boot_.value_or(boot);
-  if (boot_ && std::chrono::abs(by) < kSetBy) return;
+  if (boot_ && std::chrono::abs(by) < WallMoment::kSetBy) return;
   boot_ = boot;
   if (by.count() == 0) return;
   if (by > kLeap) doubt_ = now.uptime + kDoubt;

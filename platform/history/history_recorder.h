@@ -76,7 +76,6 @@ class HistoryRecorder {
   // What is too old is removed so often, a slice each kUpkeep: each time writes pages, too.
   static constexpr std::chrono::hours kPurge{1};
   static constexpr std::chrono::minutes kSeen{10};  // see HistoryStore::see()
-  static constexpr std::chrono::seconds kSetBy{1};  // a clock that was set, and not only slewed
   static constexpr int kPace = 24;
   // A clock that went ahead by more than kLeap may be wrong for kDoubt, in which the pace is 1.
   static constexpr std::chrono::hours kLeap{24};

@@ -1,7 +1,5 @@
 #include "platform/history/history_reporter.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <opencv2/imgproc.hpp>
@@ -12,6 +10,7 @@
 #include "pipeline/core/mutex.h"
 #include "pipeline/run/scheduling.h"
 #include "platform/pictures/encode_picture.h"
+#include "platform/system/since_boot.h"
 
 namespace lookout {
 namespace {
@@ -161,12 +160,8 @@ HistoryReporter::~HistoryReporter() {
 }
 
 HistoryNow HistoryReporter::read_clocks() {
-  timespec since_start{};
-  clock_gettime(CLOCK_BOOTTIME, &since_start);
-  const auto uptime =
-      std::chrono::seconds(since_start.tv_sec) + std::chrono::nanoseconds(since_start.tv_nsec);
   return {to_history_time(std::chrono::system_clock::now()),
-          std::chrono::floor<std::chrono::milliseconds>(uptime)};
+          std::chrono::floor<std::chrono::milliseconds>(since_boot())};
 }
 
 // The thread takes up what there is, now and when that is to be written.

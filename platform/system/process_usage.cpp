@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <ctime>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -12,6 +11,7 @@
 #include <utility>
 
 #include "platform/system/parse_number.h"
+#include "platform/system/since_boot.h"
 
 namespace lookout {
 namespace {
@@ -30,12 +30,6 @@ double started_seconds_after_boot() {
   std::string field;
   for (int number = 3; number <= kStartTime; ++number) rest >> field;
   return parse_number<double>(field).value_or(0) / static_cast<double>(sysconf(_SC_CLK_TCK));
-}
-
-double seconds_since_boot() {
-  timespec now{};
-  clock_gettime(CLOCK_BOOTTIME, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
 double seconds_used(const timeval& time) {
@@ -59,7 +53,7 @@ double cpu_seconds() { return cpu_seconds(read_resources()); }
 
 ProcessUsage process_usage() {
   ProcessUsage usage;
-  usage.age = to_duration(seconds_since_boot() - started_seconds_after_boot());
+  usage.age = since_boot() - to_duration(started_seconds_after_boot());
   const rusage resources = read_resources();
   usage.cpu = to_duration(cpu_seconds(resources));
   usage.voluntary_switches = static_cast<std::uint64_t>(resources.ru_nvcsw);

@@ -1,6 +1,6 @@
 #include "platform/system/wall_moment.h"
 
-#include <ctime>
+#include "platform/system/since_boot.h"
 
 namespace lookout {
 
@@ -10,11 +10,8 @@ WallMoment::Time WallMoment::told(Time start) const {
 }
 
 WallMoment::Time WallMoment::machine_start() {
-  timespec uptime{};
-  clock_gettime(CLOCK_BOOTTIME, &uptime);  // goes on while the machine sleeps
   return std::chrono::system_clock::now() -
-         std::chrono::duration_cast<Time::duration>(std::chrono::seconds(uptime.tv_sec) +
-                                                    std::chrono::nanoseconds(uptime.tv_nsec));
+         std::chrono::duration_cast<Time::duration>(since_boot());
 }
 
 }  // namespace lookout

@@ -12,6 +12,7 @@
 #include "pipeline/run/scheduling.h"
 #include "platform/pictures/encode_picture.h"
 #include "platform/pictures/near_copies.h"
+#include "platform/system/since_boot.h"
 
 namespace lookout {
 namespace {
@@ -162,12 +163,9 @@ TeachTime TeachReporter::teach_time(decltype(TeachTime::at) at) {
 }
 
 TeachNow TeachReporter::read_clocks() {
-  timespec uptime{};
-  clock_gettime(CLOCK_BOOTTIME, &uptime);
   const auto wall = std::chrono::system_clock::now();
   return {teach_time(std::chrono::floor<std::chrono::milliseconds>(wall)),
-          std::chrono::floor<std::chrono::milliseconds>(std::chrono::seconds(uptime.tv_sec) +
-                                                        std::chrono::nanoseconds(uptime.tv_nsec))};
+          std::chrono::floor<std::chrono::milliseconds>(since_boot())};
 }
 
 double TeachReporter::draw_number() {
