@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -22,6 +23,13 @@ constexpr const char* kNested =
     "y = torch.conv2d(x, torch.ones([16, 3, 5, 5]))\n"
     "  return torch.conv2d(y, torch.ones([3, 16, 5, 5])).mean([2, 3])";
 constexpr int kSide = 14;  // the emulator takes 0.05 s for a frame of 32
+
+const OperatorRow& row(const OperatorTable& table, const std::string& name) {
+  for (const OperatorRow& row : table.rows) {
+    if (row.name == name) return row;
+  }
+  throw std::runtime_error("no " + name);
+}
 
 class Operators : public testing::Test {
  protected:
@@ -57,20 +65,22 @@ class Operators : public testing::Test {
     return profile.table();
   }
 
+  // Of an operator's time its own part, the least of several runs: another process may take the
+  // processor from a call for milliseconds.
+  double least_self_share(const std::string& name, double rate, int frames) {
+    double least = 1;
+    for (int run = 0; run < 4; ++run) {
+      const OperatorTable table = sample(rate, frames);
+      const OperatorRow& found = row(table, name);
+      least = std::min(least, static_cast<double>(found.self.count()) /
+                                  static_cast<double>(found.total.count()));
+    }
+    return least;
+  }
+
   TempDir directory_;
   ImageTensor image_;
 };
-
-const OperatorRow& row(const OperatorTable& table, const std::string& name) {
-  for (const OperatorRow& row : table.rows) {
-    if (row.name == name) return row;
-  }
-  throw std::runtime_error("no " + name);
-}
-
-double self_share(const OperatorRow& row) {
-  return static_cast<double>(row.self.count()) / static_cast<double>(row.total.count());
-}
 
 TEST_F(Operators, AreCountedWithTheirSelfTime) {
   const OperatorTable table = sample(1, 20);
@@ -93,18 +103,17 @@ TEST_F(Operators, AreCountedWithTheirSelfTime) {
   EXPECT_NEAR(share, 1, 1e-9);
   // Nothing is lost, and nothing counted twice.
   EXPECT_EQ(self, row(table, "aten::conv2d").total + row(table, "aten::mean").total);
-  EXPECT_LT(self_share(row(table, "aten::conv2d")), 0.5);
+  EXPECT_LT(least_self_share("aten::conv2d", 1, 20), 0.5);
   EXPECT_GE(table.rows.front().self, table.rows.back().self);
 }
 
 // Of the operators that a sampled one calls few are sampled themselves: were only those subtracted,
 // nearly all of an outer one's time would be its own.
 TEST_F(Operators, HaveTheSameSelfTimeWhenFewCallsAreSampled) {
-  const OperatorTable all = sample(1, 200);
-  const OperatorTable some = sample(0.05, 2000);
   for (const char* name : {"aten::conv2d", "aten::convolution"}) {
-    EXPECT_NEAR(self_share(row(some, name)), self_share(row(all, name)), 0.3) << name;
-    EXPECT_LT(self_share(row(some, name)), 0.6) << name;
+    const double of_some = least_self_share(name, 0.05, 300);
+    EXPECT_NEAR(of_some, least_self_share(name, 1, 50), 0.3) << name;
+    EXPECT_LT(of_some, 0.6) << name;
   }
 }
 
