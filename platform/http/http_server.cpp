@@ -74,7 +74,7 @@ class HttpServer::Impl {
     for (const int fd : sockets.fds()) {
       listeners_.emplace_back(io_, fcntl(fd, F_DUPFD_CLOEXEC, 0));
     }
-    for (Descriptor& listener : listeners_) wait_for_client(listener);
+    for (Listener& listener : listeners_) wait_for_client(listener);
     thread_ = start_thread("http", [this] { run(); });
   }
 
@@ -94,6 +94,13 @@ class HttpServer::Impl {
   }
 
  private:
+  struct Listener {
+    Listener(asio::io_context& io, int fd) : socket(io, fd), again(io) {}
+
+    Descriptor socket;
+    asio::steady_timer again;  // runs while no client can be accepted
+  };
+
   struct Client {
     std::shared_ptr<HttpConnection> connection;
     std::string place;
@@ -152,26 +159,26 @@ class HttpServer::Impl {
     });
   }
 
-  void wait_for_client(Descriptor& listener) {
-    listener.async_wait(Descriptor::wait_read, [this, &listener](const ErrorCode& error) {
+  void wait_for_client(Listener& listener) {
+    listener.socket.async_wait(Descriptor::wait_read, [this, &listener](const ErrorCode& error) {
       if (!error && !stopping_) accept(listener);
     });
   }
 
-  void accept(Descriptor& listener) {
+  void accept(Listener& listener) {
     PeerAddress peer{};
     socklen_t size = sizeof(peer);
     const int fd =
-        accept4(listener.native_handle(), &peer.any, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd >= 0) admit(fd, peer);
+        accept4(listener.socket.native_handle(), &peer.any, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
     const bool exhausted =
         fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS);
     if (!exhausted) {
-      wait_for_client(listener);
+      wait_for_client(listener);  // first: admit() may throw
+      if (fd >= 0) admit(fd, peer);
       return;
     }
-    accept_timer_.expires_after(kAcceptAgain);
-    accept_timer_.async_wait([this, &listener](const ErrorCode& error) {
+    listener.again.expires_after(kAcceptAgain);
+    listener.again.async_wait([this, &listener](const ErrorCode& error) {
       if (!error && !stopping_) wait_for_client(listener);
     });
   }
@@ -238,10 +245,9 @@ class HttpServer::Impl {
   asio::io_context io_{1};
   const asio::executor_work_guard<asio::io_context::executor_type> work_ =
       asio::make_work_guard(io_);
-  std::list<Descriptor> listeners_;
+  std::list<Listener> listeners_;
   asio::steady_timer beat_{io_};
   asio::steady_timer stop_timer_{io_};
-  asio::steady_timer accept_timer_{io_};
   std::list<Client> clients_;  // in the order of their coming
   bool beating_ = false;
   std::string last_error_;  // the same one again is not logged
