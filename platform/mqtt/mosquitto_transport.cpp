@@ -100,6 +100,7 @@ class MosquittoTransport : public MqttTransport {
     mosquitto_message_callback_set(
         client_, [](mosquitto*, void* self, const mosquitto_message* message) {
           const auto size = static_cast<std::size_t>(message->payloadlen);
+          if (size > kMaxHeardBytes) return;
           const auto* payload = static_cast<const char*>(message->payload);
           of(self).listener_.on_message(
               {message->topic, payload == nullptr ? std::string() : std::string(payload, size),

@@ -2,6 +2,7 @@
 // connection to a broker. The program starts without libmosquitto.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,7 +15,11 @@ inline const char* const kMqttModule = "liblookout-mqtt.so";
 inline const char* const kMqttEntry = "lookout_mqtt";
 
 // Changes with every change of this file.
-inline constexpr int kMqttInterface = 2;
+inline constexpr int kMqttInterface = 3;
+
+// Of a message that is heard. Nothing that lookout listens for is as long, but anybody who may
+// publish can let the broker keep 256 MB at a topic.
+inline constexpr std::size_t kMaxHeardBytes = 64 * 1024;
 
 struct MqttMessage {
   std::string topic;
@@ -63,6 +68,7 @@ class MqttListener {
   // The message was received by the broker, or, of QoS 0, sent. `reason`: 128 and more: refused.
   virtual void on_published(int id, int reason) = 0;
   virtual void on_subscribed(int reason) = 0;
+  // Not called for a payload of more than kMaxHeardBytes.
   virtual void on_message(const MqttMessage& message) = 0;
 };
 

@@ -26,7 +26,7 @@ class Events : public MqttListener {
   }
   void on_published(int /*id*/, int /*reason*/) override {}
   void on_subscribed(int /*reason*/) override {}
-  void on_message(const MqttMessage& /*message*/) override {}
+  void on_message(const MqttMessage& message) override { text += message.payload + " "; }
 
   std::string text;
 };
@@ -79,6 +79,26 @@ TEST_F(MosquittoTransportTest, TheBrokersAnswerIsTold) {
   EXPECT_EQ(told(false, {"\x20\x02\0\0", 4}), "connected ");
   EXPECT_EQ(told(true, {"\x20\x03\0\x87\0", 5}), "refused 135 ");
   EXPECT_EQ(told(false, {"\x20\x02\0\5", 4}), "refused 5 ");
+}
+
+// A PUBLISH of QoS 0 to the topic "t".
+std::string published(const std::string& payload) {
+  std::string packet = "\x30";
+  std::size_t left = 4 + payload.size();  // the topic with its length, the properties' length
+  do {
+    packet += static_cast<char>(left % 128 + (left >= 128 ? 128 : 0));
+    left /= 128;
+  } while (left > 0);
+  return packet + std::string("\0\1t\0", 4) + payload;
+}
+
+TEST_F(MosquittoTransportTest, AMessageThatIsLongerThanAnyItListensForIsDropped) {
+  connect(true, {"\x20\x03\0\0\0", 5});
+  const std::string packets = published(std::string(kMaxHeardBytes + 1, 'x')) + published("short");
+  ASSERT_EQ(::send(connection_, packets.data(), packets.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(packets.size()));
+  while (events_.text == "connected ") ASSERT_FALSE(transport_->advance(true, false));
+  EXPECT_EQ(events_.text, "connected short ");
 }
 
 TEST_F(MosquittoTransportTest, OfALostConnectionNoMessageIsToBlame) {
