@@ -64,7 +64,7 @@ Tiff open_tiff(TiffBytes& file) {
           TIFFClose};
 }
 
-// As libtiff finds it, which OpenCV decodes with.
+// As libtiff finds it, which OpenCV decodes with. A tile may be larger than the picture.
 std::optional<PictureSize> size_of_tiff(std::string_view bytes) {
   TiffBytes input{bytes};
   const Tiff file = open_tiff(input);
@@ -72,7 +72,12 @@ std::optional<PictureSize> size_of_tiff(std::string_view bytes) {
   std::uint32_t height = 0;
   const bool known = file != nullptr && TIFFGetField(file.get(), TIFFTAG_IMAGEWIDTH, &width) != 0 &&
                      TIFFGetField(file.get(), TIFFTAG_IMAGELENGTH, &height) != 0;
-  return known ? std::optional(PictureSize{width, height}) : std::nullopt;
+  if (!known) return std::nullopt;
+  std::uint32_t tile_width = 0;
+  std::uint32_t tile_height = 0;
+  TIFFGetField(file.get(), TIFFTAG_TILEWIDTH, &tile_width);
+  TIFFGetField(file.get(), TIFFTAG_TILELENGTH, &tile_height);
+  return PictureSize{std::max(width, tile_width), std::max(height, tile_height)};
 }
 
 // Negative heights are of pictures that begin at the top.

@@ -8,8 +8,8 @@
 
 namespace lookout {
 
-// The size of a TIFF or BMP file by its header, as its decoder finds it. Empty: it is neither of
-// them, or damaged.
+// The size of a TIFF or BMP file by its header, as its decoder finds it: of a TIFF in tiles at
+// least that of a tile, which is decoded whole. Empty: it is neither of them, or damaged.
 std::optional<PictureSize> picture_size(std::string_view bytes);
 
 // Whether a part of the TIFF cannot be decoded: OpenCV leaves that part black, without a word. May

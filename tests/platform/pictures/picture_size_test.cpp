@@ -118,6 +118,21 @@ TEST(PictureSize, OfATiffHasAsManyFieldsAsItSays) {
   }
 }
 
+// The decoder allocates memory for a tile, whatever the picture's size.
+TEST(PictureSize, OfATiffIsAtLeastThatOfATile) {
+  const auto field = [](std::uint64_t tag, std::uint64_t value) {
+    constexpr int kLong = 4;
+    return little(tag, 2) + little(kLong, 2) + little(1, 4) + little(value, 4);
+  };
+  const std::string file = "II*\0"s + little(8, 4) + little(8, 2) + field(256, 64) +
+                           field(257, 48) + field(262, 1) + field(277, 1) + field(322, 16992) +
+                           field(323, 16) + field(324, 8) + field(325, 1) + little(0, 4);
+  const auto size = picture_size(file);
+  ASSERT_TRUE(size);
+  EXPECT_EQ(size->width, 16992);
+  EXPECT_EQ(size->height, 48);
+}
+
 TEST(PictureSize, OfATiffIsReadInItsByteOrder) {
   expect_size(
       "MM\0*\0\0\0\x08\0\x05"
