@@ -227,9 +227,11 @@ void ReconnectingSource::try_to_open() {
 
 // While a camera is away its device is absent, in use, or not yet readable for us: udev sets its
 // group a moment after the kernel made it. Another device may have its name, too; but a name that
-// has never been a camera's does not become one.
+// has never been a camera's does not become one. Options that were right at the first attempt stay
+// so: one that is wrong later is in a file that is being changed (camera.credentials).
 bool ReconnectingSource::may_pass(const Error& error) const {
   if (dynamic_cast<const UnusableDevice*>(&error) != nullptr) return was_there_;
+  if (error.kind() == ErrorKind::kUsage) return was_there_ || lost_since_;
   return error.kind() == ErrorKind::kDeviceLost || error.kind() == ErrorKind::kNoInput ||
          error.kind() == ErrorKind::kPermission;
 }

@@ -91,7 +91,8 @@ class ReconnectingSource : public Source {
   //
   // While the camera is away, it waits, tries to open it from time to time, and returns kTimeout.
   // An attempt may take longer than `timeout`. Throws Error(kDeviceLost) when the camera was away
-  // for longer than options.give_up_after. Errors that do not mean an absent camera are passed on.
+  // for longer than options.give_up_after. Errors that do not mean an absent camera are passed on;
+  // kUsage means one after the first attempt.
   ReadStatus read(Frame& frame, std::chrono::milliseconds timeout) override;
 
   // False from the loss to the first frame after it.

@@ -310,6 +310,19 @@ TEST_F(ReconnectingSourceTest, WaitingIsGivenUpAndOtherErrorsAreNot) {
   expect_error(ErrorKind::kUsage, "not now", [&] { make(); });
 }
 
+TEST_F(ReconnectingSourceTest, AnOptionThatWasRightAtFirstMayBecomeRightAgain) {
+  options_.name = "front";
+  options_.wait_for_first = true;
+  add_refusals(1, ErrorKind::kNoInput);
+  add_refusals(2, ErrorKind::kUsage, "the file camera.credentials is empty");
+  add_life(frames_then(1, lose));
+  add_refusals(2, ErrorKind::kUsage, "the file camera.credentials is empty");
+  add_life(frames_then(1, stay_silent));
+  const CapturedLog log;
+  ReconnectingSource source = make();
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(read(source), ReadStatus::kFrame);
+}
+
 TEST_F(ReconnectingSourceTest, TimeBeforeTheFirstReadIsNoStall) {
   add_life(
       [](int read, Frame& frame) { return read < 5 ? ReadStatus::kTimeout : fill(frame, read); });
