@@ -80,7 +80,8 @@ void check_scores(const std::filesystem::path& archive, const std::vector<float>
   });
   const auto is_finite = [](float score) { return std::isfinite(score); };
   if (bounded && std::any_of(scores.begin(), scores.end(), is_finite)) return;
-  refuse_model(archive, "gives scores that are not finite numbers");
+  throw NoScores(ErrorKind::kBadData,
+                 "model " + archive.string() + ": gives scores that are not finite numbers");
 }
 
 void add_opposite(ModelSpec& spec) {

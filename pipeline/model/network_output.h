@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/core/error.h"
 #include "pipeline/core/model_spec.h"
 
 namespace lookout {
@@ -32,7 +33,12 @@ struct NetworkOutput {
 std::size_t choose_scores(const std::filesystem::path& archive,
                           const std::vector<NetworkOutput>& outputs, std::size_t labels);
 
-// Throws Error(kBadData) when these cannot be a model's scores: one is NaN or plus infinity, or
+// What a model gives for an image is no scores. It may give some for the next one.
+class NoScores : public Error {
+  using Error::Error;
+};
+
+// Throws NoScores(kBadData) when these cannot be a model's scores: one is NaN or plus infinity, or
 // none is finite. Minus infinity is how a model rules a label out.
 void check_scores(const std::filesystem::path& archive, const std::vector<float>& scores);
 

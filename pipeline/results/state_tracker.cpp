@@ -79,10 +79,14 @@ bool StateTracker::is_settled() const {
          is_clear(beyond(entered_.prediction.index, options_.leave_threshold));
 }
 
-void StateTracker::adopt(const ModelInfoPtr& model) {
-  model_ = model;
+void StateTracker::forget_scores() {
   values_.clear();
   samples_seen_ = 0;
+}
+
+void StateTracker::adopt(const ModelInfoPtr& model) {
+  model_ = model;
+  forget_scores();
   if (state_.kind == SceneState::Kind::kNone) state_ = std::exchange(lost_, {});
   if (state_.kind == SceneState::Kind::kClass) {
     const auto& labels = model_->labels;
@@ -98,24 +102,30 @@ void StateTracker::adopt(const ModelInfoPtr& model) {
   entered_ = state_;
 }
 
+SceneState StateTracker::candidate(const std::vector<float>& values) const {
+  SceneState next;
+  next.kind = SceneState::Kind::kUnknown;
+  if (values.empty()) return next;
+  const auto best =
+      static_cast<std::size_t>(std::max_element(values.begin(), values.end()) - values.begin());
+  if (model_->unknown == best) return next;
+  if (values[best] >= options_.enter_threshold) {
+    next.kind = SceneState::Kind::kClass;
+    next.prediction.index = best;
+  } else if (entered_.kind == SceneState::Kind::kClass &&
+             values[entered_.prediction.index] >= options_.leave_threshold) {
+    next = entered_;
+  }
+  return next;
+}
+
 bool StateTracker::update(const std::vector<float>& scores, const ModelInfoPtr& model,
                           Clock::time_point time, bool computed) {
   if (model != model_) adopt(model);
-  if (computed && options_.smoothing.count() > 0) keep_sample(scores);
-  const std::vector<float>& values = smooth(scores, time);
-  const auto best =
-      static_cast<std::size_t>(std::max_element(values.begin(), values.end()) - values.begin());
-  SceneState next;
-  const bool is_unknown = model_->unknown == best;
-  if (!is_unknown && values[best] >= options_.enter_threshold) {
-    next.kind = SceneState::Kind::kClass;
-    next.prediction.index = best;
-  } else if (!is_unknown && entered_.kind == SceneState::Kind::kClass &&
-             values[entered_.prediction.index] >= options_.leave_threshold) {
-    next = entered_;
-  } else {
-    next.kind = SceneState::Kind::kUnknown;
-  }
+  if (scores.empty()) forget_scores();
+  if (computed && options_.smoothing.count() > 0 && !scores.empty()) keep_sample(scores);
+  const std::vector<float>& values = scores.empty() ? scores : smooth(scores, time);
+  const SceneState next = candidate(values);
   if (!same(next, entered_)) entered_since_ = time;
   entered_ = next;
 
@@ -129,14 +139,13 @@ bool StateTracker::update(const std::vector<float>& scores, const ModelInfoPtr& 
   if (state_.kind == SceneState::Kind::kClass) {
     Prediction& prediction = state_.prediction;
     prediction.label = model_->labels[prediction.index];
-    prediction.score = values[prediction.index];
+    if (!values.empty()) prediction.score = values[prediction.index];
   }
   return changed;
 }
 
 void StateTracker::reset() {
-  values_.clear();
-  samples_seen_ = 0;
+  forget_scores();
   entered_ = {};
   state_ = {};
   lost_ = {};

@@ -28,7 +28,8 @@ struct StateOptions {
 // 2. Thresholds. The class with the highest value is the candidate if the value is at least
 //    `enter_threshold`. Otherwise the last class stays the candidate while its value is at least
 //    `leave_threshold`. Otherwise the candidate is "unknown", as it is when the highest value is
-//    that of the model's output `unknown`.
+//    that of the model's output `unknown`, and when the model gives no scores for the frame, after
+//    which smoothing begins anew.
 //
 // 3. Duration. A candidate becomes the state once it has been the same for `min_duration`, measured
 //    between the times of frames. This applies to the first state, too: until then it is kNone.
@@ -48,9 +49,9 @@ class StateTracker {
   // From now on; the state, the smoothed scores and the candidate stay.
   void use(const StateOptions& options) { options_ = options; }
 
-  // `scores`: one for each class of `model`, 0..1. `time`: when the frame was captured; of a video,
-  // its time in it. Not before that of the last call. `computed`: false for the scores of an
-  // earlier frame, which this one shares. Returns whether the state changed.
+  // `scores`: one for each class of `model`, 0..1, or none at all. `time`: when the frame was
+  // captured; of a video, its time in it. Not before that of the last call. `computed`: false for
+  // the scores of an earlier frame, which this one shares. Returns whether the state changed.
   bool update(const std::vector<float>& scores, const ModelInfoPtr& model, Clock::time_point time,
               bool computed = true);
 
@@ -70,8 +71,11 @@ class StateTracker {
 
  private:
   void adopt(const ModelInfoPtr& model);
+  void forget_scores();
   const std::vector<float>& smooth(const std::vector<float>& scores, Clock::time_point time);
   void keep_sample(const std::vector<float>& scores);
+  // The second step.
+  SceneState candidate(const std::vector<float>& values) const;
   template <typename MarginOf>
   bool is_clear(const MarginOf& margin_of) const;
 

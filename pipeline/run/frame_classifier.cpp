@@ -42,6 +42,12 @@ void FrameClassifier::preprocess(Frame& frame) {
 
 void FrameClassifier::classify(Frame& frame, ClassifiedRegion& classified, Trace* trace) {
   Result& result = classified.result;
+  result.model = model_;
+  result.sequence = frame.sequence;
+  result.durations = {};
+  result.durations.capture = result.durations.total = frame.capture_duration;
+  result.top.clear();
+  classified.scores.clear();
   const bool traced = trace != nullptr && trace->traces(frame.sequence);
   const FrameContext context{frame.sequence, traced ? trace : nullptr};
   const StageMark start = mark_now(traced);
@@ -61,12 +67,9 @@ void FrameClassifier::classify(Frame& frame, ClassifiedRegion& classified, Trace
     trace->record(Stage::kInference, frame.sequence, preprocessed, inferred);
     trace->record(Stage::kTopK, frame.sequence, inferred, done);
   }
-  result.model = model_;
-  result.sequence = frame.sequence;
-  result.durations.capture = frame.capture_duration;
   result.durations.preprocess = preprocessed.time - start.time;
   result.durations.inference = inferred.time - preprocessed.time;
-  result.durations.total = frame.capture_duration + (done.time - start.time);
+  result.durations.total += done.time - start.time;
 }
 
 }  // namespace lookout

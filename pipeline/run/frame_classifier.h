@@ -45,7 +45,7 @@ class FrameClassifier {
                   float threshold);
 
   // Fills in the scores and the result. `trace` records the stages; null: none. Throws what the
-  // classifier throws.
+  // classifier throws; the result has all but scores and predictions then.
   void classify(Frame& frame, ClassifiedRegion& classified, Trace* trace = nullptr);
   void classify(ClassifiedFrame& classified, Trace* trace = nullptr) {
     classify(classified.frame, classified, trace);

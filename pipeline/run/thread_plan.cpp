@@ -1,5 +1,9 @@
 #include "pipeline/run/thread_plan.h"
 
+#include <utility>
+
+#include "pipeline/core/log.h"
+#include "pipeline/model/network_output.h"
 #include "pipeline/profile/trace.h"
 
 namespace lookout {
@@ -38,6 +42,17 @@ void ThreadPlan::use(const PlanPtr& plan) {
   }
   if (pictures_ != nullptr) of_pictures_.emplace(plan, number_);
   plan_ = plan;
+  told_of_no_scores_ = false;
+}
+
+void ThreadPlan::classify(Frame& frame, ClassifiedRegion& classified, Trace* trace) {
+  try {
+    regions_[classified.region].classify(frame, classified, trace);
+  } catch (const NoScores& error) {
+    if (!std::exchange(told_of_no_scores_, true)) {
+      log_warn("{}; what such a frame shows is unknown", error.what());
+    }
+  }
 }
 
 }  // namespace lookout

@@ -43,10 +43,9 @@ class ThreadPlan {
   // The rest needs a plan.
 
   std::size_t regions() const { return regions_.size(); }
-  // Of `classified.region`.
-  void classify(Frame& frame, ClassifiedRegion& classified, Trace* trace) {
-    regions_[classified.region].classify(frame, classified, trace);
-  }
+  // Of `classified.region`. A frame for which the model gives no scores has none, and no
+  // predictions: the first one of a plan is logged.
+  void classify(Frame& frame, ClassifiedRegion& classified, Trace* trace);
   // Of pictures in the queue. Not if there is no queue.
   PictureClassifier& pictures() { return *of_pictures_; }
 
@@ -56,6 +55,7 @@ class ThreadPlan {
   PlanPtr plan_;
   std::vector<FrameClassifier> regions_;
   std::optional<PictureClassifier> of_pictures_;
+  bool told_of_no_scores_ = false;
 };
 
 }  // namespace lookout

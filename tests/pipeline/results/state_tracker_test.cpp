@@ -52,6 +52,22 @@ TEST_F(StateTrackerTest, NothingAboveTheThresholdIsUnknown) {
   EXPECT_EQ(feed(tracker, milliseconds(3), {0.49F, 0.26F, 0.25F}), "unknown*");
 }
 
+TEST_F(StateTrackerTest, AFrameWithoutScoresIsUnknown) {
+  StateTracker tracker({});
+  EXPECT_EQ(feed(tracker, milliseconds(0), {0.4F, 0.35F, 0.25F}), "cat*");
+  EXPECT_EQ(feed(tracker, milliseconds(1), {}), "unknown*");
+  EXPECT_EQ(feed(tracker, milliseconds(2), {0.35F, 0.4F, 0.25F}), "dog*");
+
+  StateTracker steady(options(milliseconds(1000), 0, 0, milliseconds(5)));
+  EXPECT_EQ(feed(steady, milliseconds(0), {0.4F, 0.35F, 0.25F}), "");
+  EXPECT_EQ(feed(steady, milliseconds(5), {0.4F, 0.35F, 0.25F}), "cat*");
+  EXPECT_EQ(feed(steady, milliseconds(6), {}), "cat");
+  EXPECT_FALSE(steady.is_settled());
+  EXPECT_EQ(feed(steady, milliseconds(11), {}), "unknown*");
+  EXPECT_EQ(feed(steady, milliseconds(12), {0.1F, 0.8F, 0.1F}), "unknown");
+  EXPECT_EQ(feed(steady, milliseconds(17), {0.1F, 0.8F, 0.1F}), "dog*") << "smoothing began anew";
+}
+
 TEST_F(StateTrackerTest, TheOutputForUnknownIsTheStateUnknown) {
   ModelInfo refusing = *kAnimals;
   refusing.unknown = 2;

@@ -5,12 +5,15 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <numeric>
 #include <stdexcept>
 #include <thread>
 
 #include "pipeline/core/error.h"
+#include "pipeline/model/network_output.h"
 #include "pipeline/results/statistics.h"
+#include "tests/support/captured_log.h"
 #include "tests/support/fakes.h"
 
 namespace lookout {
@@ -36,6 +39,33 @@ TEST(Pipeline, ClassifiesEveryFrameOfAFileOnceAndInOrder) {
   EXPECT_EQ(total.classified, 500U);
   EXPECT_EQ(total.dropped, 0U);
   EXPECT_EQ(total.in_flight, 0U);
+}
+
+// As a model that normalises each picture does for one of a single colour.
+TEST(Pipeline, AFrameForWhichTheModelGivesNoScoresEndsNothing) {
+  FakeSource source(/*live=*/false, frames(4));
+  int calls = 0;
+  FakeClassifier one([&calls](int /*call*/) {
+    const int call = calls++;
+    if (call == 1 || call == 2) throw NoScores(ErrorKind::kBadData, "model fake: gives no numbers");
+  });
+  std::vector<std::string> states;
+  std::vector<bool> has_predictions;
+  FakeReporter::Log log;
+  const auto note = [&](const Result& result) {
+    states.emplace_back(result.state.name());
+    has_predictions.push_back(!result.top.empty());
+  };
+  const std::atomic<bool> stop{false};
+  const CapturedLog lines;
+  const StatsSnapshot total = run_pipeline(source, one, reporting_to(log, note), {}, stop);
+  EXPECT_EQ(total.classified, 4U);
+  EXPECT_EQ(states, (std::vector<std::string>{"value 0", "unknown", "unknown", "value 3"}));
+  EXPECT_EQ(has_predictions, (std::vector<bool>{true, false, false, true}));
+  const std::string text = lines.text();
+  EXPECT_NE(text.find("model fake: gives no numbers; what such a frame shows is unknown"),
+            std::string::npos);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
 }
 
 TEST(Pipeline, ASlowClassifierGetsTheNewestFrameAndTheRestIsCounted) {
