@@ -31,8 +31,8 @@ class Reporter {
   virtual void status(const CameraStatus& /*status*/) {}
 
   // Called in each turn of the frame loop: at least every 100 ms + one inference, also without
-  // frames; while the source is idle, every second. Not while an inference of a worker takes so
-  // long that it may never end.
+  // frames; while the source is idle, every second. Not while an inference of a worker or a read of
+  // the source takes so long that it may never end.
   virtual void poll() {}
 };
 

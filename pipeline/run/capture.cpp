@@ -70,7 +70,9 @@ void Capture::read_all() {
   Frame frame;
   while (!stop_) {
     if (is_traced(captured_)) cpu_before_read_ = thread_cpu_time();
+    reading_since_ = Clock::now().time_since_epoch();
     const ReadStatus status = source_.read(frame, idle_ ? kMaxIdleRead : kMaxWait);
+    reading_since_ = Clock::duration::max();
     note_status(source_.online());
     // The frame loop waits for long, too. It looks at what has woken the source.
     idle_ = source_.idle();

@@ -49,6 +49,11 @@ class Capture {
   // Whether the source is idle: what ends that interrupts frames().
   bool idle() const { return idle_; }
 
+  // Whether the source's read() has not returned for longer than `limit`.
+  bool hangs(Clock::time_point now, std::chrono::milliseconds limit) const {
+    return now - Clock::time_point(reading_since_) > limit;
+  }
+
   // Ends the thread and waits for it.
   void stop();
 
@@ -83,6 +88,7 @@ class Capture {
   std::vector<Change> changes_ GUARDED_BY(changes_mutex_);
   std::atomic<bool> stop_{false};
   std::atomic<bool> idle_{false};
+  std::atomic<Clock::duration> reading_since_{Clock::duration::max()};  // max: it is not reading
   std::atomic<std::uint64_t> captured_{0};
   std::atomic<std::uint64_t> dropped_{0};  // by the source
   std::atomic<std::uint64_t> skipped_{0};

@@ -147,7 +147,9 @@ class FrameLoop {
     while (!stop) {
       const auto now = Clock::now();
       if (now >= end) return;
-      if (!inference_.hangs(now, options_.worker_limit)) {
+      const bool hangs =
+          inference_.hangs(now, options_.worker_limit) || capture_.hangs(now, options_.read_limit);
+      if (!hangs) {
         tell([](Reporter& reporter) { reporter.poll(); });
       }
       if (now >= next_tick_) report_interval(now);

@@ -47,9 +47,12 @@ struct PipelineOptions {
   std::optional<double> heat_limit;      // as Plan
   // With which the source was made, if it can be idle. Outlives the run; null: it is never idle.
   const WakeEvent* wake = nullptr;
-  // A worker that takes longer for a frame may never return. Reporter::poll() is then not called,
-  // as it is not without workers: who watches over the frame loop notices it.
+  // A worker that takes longer for a frame may never return, nor may a source that takes longer to
+  // read or to open a camera, for which the search for a host's name may take a minute.
+  // Reporter::poll() is then not called, as it is not without workers: who watches over the frame
+  // loop notices it.
   std::chrono::milliseconds worker_limit{10'000};
+  std::chrono::milliseconds read_limit{120'000};
   // Chooses the frames that are classified, and of several regions those of each frame. Outlives
   // the run; null: every one is.
   FrameSelector* selector = nullptr;

@@ -77,38 +77,68 @@ TEST(Workers, WorkAtTheSameTime) {
   EXPECT_EQ(log.sequences.size(), 4U);
 }
 
-// What watches over the frame loop hears from it by poll() alone.
-TEST(Workers, OneThatDoesNotReturnEndsThePolls) {
-  struct Polls : Reporter {
-    void poll() override {
-      if (is_inside) ++polls;
-    }
-    void tick(const StatsSnapshot& stats) override {
-      if (!stats.final && is_inside && ++ticks == 5) enough.open();
-    }
-    std::atomic<bool> is_inside{false};
-    Gate enough;
-    int polls = 0;
-    int ticks = 0;  // turns of the loop
-  };
-  auto reporter = std::make_unique<Polls>();
-  Polls& polls = *reporter;
+// What watches over the frame loop hears from it by poll() alone. Counts the polls while something
+// hangs, for five turns of the loop.
+class Polls : public Reporter {
+ public:
+  void poll() override {
+    if (is_inside_) ++polls_;
+  }
+  void tick(const StatsSnapshot& stats) override {
+    if (!stats.final && is_inside_ && ++ticks_ == 5) enough_.open();
+  }
+
+  // On another thread than the loop's.
+  void hang() {
+    is_inside_ = true;
+    enough_.wait();
+    is_inside_ = false;
+  }
+  int count() const { return polls_; }
+
+ private:
+  std::atomic<bool> is_inside_{false};
+  Gate enough_;
+  int polls_ = 0;
+  int ticks_ = 0;  // turns of the loop
+};
+
+// The polls while `source` or one of the classifiers hangs.
+int polls_of(Source& source, Classifier& one, Classifier& two, std::unique_ptr<Polls> polls,
+             PipelineOptions options) {
+  const Polls& counted = *polls;
   std::vector<std::unique_ptr<Reporter>> reporters;
-  reporters.push_back(std::move(reporter));
-  const auto hang = [&polls](int /*call*/) {
-    polls.is_inside = true;
-    polls.enough.wait();
-    polls.is_inside = false;
-  };
+  reporters.push_back(std::move(polls));
+  options.stats_interval = std::chrono::milliseconds(1);
+  const std::atomic<bool> stop{false};
+  run_pipeline(source, lent({&one, &two}), reporters, options, stop);
+  return counted.count();
+}
+
+TEST(Workers, OneThatDoesNotReturnEndsThePolls) {
+  auto polls = std::make_unique<Polls>();
+  const auto hang = [&polls = *polls](int /*call*/) { polls.hang(); };
   FakeSource source(/*live=*/false, frames(1));
   FakeClassifier one(hang);
   FakeClassifier two(hang);
   PipelineOptions options;
-  options.stats_interval = std::chrono::milliseconds(1);
   options.worker_limit = std::chrono::milliseconds(-1);
-  const std::atomic<bool> stop{false};
-  run_pipeline(source, lent({&one, &two}), reporters, options, stop);
-  EXPECT_LE(polls.polls, 1) << "one that had begun before";
+  EXPECT_LE(polls_of(source, one, two, std::move(polls), options), 1)
+      << "one that had begun before";
+}
+
+TEST(Workers, ASourceThatDoesNotReturnEndsThePolls) {
+  auto polls = std::make_unique<Polls>();
+  FakeSource source(/*live=*/true, [&polls = *polls](int /*read*/, Frame& /*frame*/) {
+    polls.hang();
+    return ReadStatus::kEnd;
+  });
+  FakeClassifier one;
+  FakeClassifier two;
+  PipelineOptions options;
+  options.read_limit = std::chrono::milliseconds(-1);
+  EXPECT_LE(polls_of(source, one, two, std::move(polls), options), 1)
+      << "one that had begun before";
 }
 
 TEST(Workers, AFailureIsThrownAfterTheFramesBeforeIt) {
