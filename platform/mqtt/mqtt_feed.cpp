@@ -263,6 +263,7 @@ void MqttFeed::take_watches(const std::vector<MqttWatching>& watches) {
     });
     if (same != before.end()) {
       watches_.push_back(std::move(*same));
+      watches_.back()->use(watching.wants);
       continue;
     }
     removed_.erase(name);

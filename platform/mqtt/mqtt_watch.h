@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "pipeline/core/frame.h"
 #include "pipeline/results/format.h"
@@ -48,6 +49,8 @@ class MqttWatch {
   void take_picture(const std::string& jpeg, Clock::time_point now);
   // The score of a state that lasts is to be published again.
   void want_result() { wants_->result = true; }
+  // Those that the frame loop has now: a watch that was gone and came back has others.
+  void use(std::shared_ptr<MqttWants> wants) { wants_ = std::move(wants); }
 
   void want_what_is_due(Clock::time_point now);
   void publish_what_is_due(Clock::time_point now);
@@ -68,7 +71,7 @@ class MqttWatch {
 
   const MqttWatchTopics topics_;
   const std::string name_;
-  const std::shared_ptr<MqttWants> wants_;
+  std::shared_ptr<MqttWants> wants_;
   Camera& camera_;
   std::optional<std::string> retained_;  // the state of a run before; empty: there was none
   std::optional<std::string> told_;      // the state that the broker has; empty: nothing is known

@@ -485,6 +485,25 @@ TEST_F(MqttWatchesTest, AWatchThatStaysKeepsItsState) {
   EXPECT_EQ(Json::parse(of_watch("gate/event")[0])["previous"], "dog");
 }
 
+// Two lists come while the thread looks up the broker's name: it sees the second one alone.
+TEST_F(MqttWatchesTest, AWatchThatWentAndCameBackUnseenHasItsPicturesAndScores) {
+  connect();
+  change_of("gate", 1);
+  slots_->put(list({"lamp"}));
+  now_watch({"gate", "lamp"});
+  pass(seconds(20));
+  for (const std::size_t index : {0, 1}) {
+    change_of("gate", index);
+    pass(seconds(20));
+  }
+  EXPECT_EQ(of_watch("gate/snapshot").size(), 3U);
+  const std::size_t before = of_watch("gate/attributes").size();
+  stats();
+  slots_->put(result_of("gate", 1, /*changed=*/false), small_frame());
+  turn();
+  EXPECT_EQ(of_watch("gate/attributes").size(), before + 1);
+}
+
 TEST_F(MqttWatchesTest, AnotherModelOfOneWatchDescribesItAgain) {
   connect();
   pass_until_removed();
