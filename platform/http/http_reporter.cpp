@@ -33,6 +33,7 @@ void HttpReporter::watching(const WatchList& watches) {
   if (server_) return;
   server_ = std::make_unique<HttpServer>(*sockets_, service_, limits_, http_metrics_);
   service_.set_wake([this] { server_->wake(); });
+  server_->wake();  // for an answer that was ready before
   for (const std::string& name : sockets_->names()) log_info("http: {}", name);
 }
 
