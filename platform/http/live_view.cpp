@@ -3,6 +3,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <chrono>
 #include <iterator>
 #include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
@@ -11,6 +12,7 @@
 #include "pipeline/results/format.h"
 #include "platform/pictures/encode_picture.h"
 #include "platform/pictures/motion_jpeg.h"
+#include "platform/system/wall_moment.h"
 
 namespace lookout {
 namespace {
@@ -171,7 +173,10 @@ void LiveView::take_picture() {
 
 void LiveView::take_status() {
   const CameraStatus status = slots_.status();
-  if (status.online || (current_.away && current_.time == status.since)) return;
+  // Of a clock that was set, the time differs by nanoseconds from call to call.
+  const bool is_drawn =
+      current_.away && std::chrono::abs(current_.time - status.since) < WallMoment::kSetBy;
+  if (status.online || is_drawn) return;
   Encoded encoded;
   encoded.time = status.since;
   encoded.away = true;
