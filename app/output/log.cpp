@@ -16,24 +16,30 @@ namespace {
 
 constexpr std::chrono::seconds kLastSentenceTime{1};
 
-// Prints log lines above the display of a terminal.
-class TerminalSink : public spdlog::sinks::base_sink<std::mutex> {
+}  // namespace
+
+// Prints log lines above the display of a terminal, until it is closed.
+class LogAboveDisplay::Sink : public spdlog::sinks::base_sink<std::mutex> {
  public:
-  explicit TerminalSink(Terminal& terminal) : terminal_(terminal) {}
+  explicit Sink(Terminal& terminal) : terminal_(&terminal) {}
+
+  void close() {
+    const std::lock_guard lock(mutex_);
+    terminal_ = nullptr;
+  }
 
  protected:
   void sink_it_(const spdlog::details::log_msg& message) override {
+    if (terminal_ == nullptr) return;
     spdlog::memory_buf_t line;
     formatter_->format(message, line);
-    terminal_.print_above({line.data(), line.size()});
+    terminal_->print_above({line.data(), line.size()});
   }
   void flush_() override {}
 
  private:
-  Terminal& terminal_;
+  Terminal* terminal_;  // guarded by the base's mutex_
 };
-
-}  // namespace
 
 void set_up_log() {
   spdlog::set_default_logger(
@@ -53,14 +59,19 @@ void print_last_sentence(const std::string& sentence) {
                kLastSentenceTime);
 }
 
-LogAboveDisplay::LogAboveDisplay(Terminal& terminal) : before_(spdlog::default_logger()) {
-  auto logger =
-      std::make_shared<spdlog::logger>("lookout", std::make_shared<TerminalSink>(terminal));
+LogAboveDisplay::LogAboveDisplay(Terminal& terminal)
+    : before_(spdlog::default_logger()), sink_(std::make_shared<Sink>(terminal)) {
+  // Of the process, once: another thread may be about to log when this ends.
+  static std::shared_ptr<spdlog::logger> logger;
+  logger = std::make_shared<spdlog::logger>("lookout", sink_);
   logger->set_level(before_->level());
   logger->set_formatter(make_log_formatter());
   spdlog::set_default_logger(logger);
 }
 
-LogAboveDisplay::~LogAboveDisplay() { spdlog::set_default_logger(before_); }
+LogAboveDisplay::~LogAboveDisplay() {
+  spdlog::set_default_logger(before_);
+  sink_->close();
+}
 
 }  // namespace lookout

@@ -23,7 +23,8 @@ void flush_log();
 // reader that stalls.
 void print_last_sentence(const std::string& sentence);
 
-// While it lives, log lines go above the terminal's display instead of to stderr.
+// While it lives, log lines go above the terminal's display instead of to stderr. There is one in a
+// process. Other threads may log at any time.
 class LogAboveDisplay {
  public:
   // `terminal` outlives this.
@@ -33,7 +34,10 @@ class LogAboveDisplay {
   LogAboveDisplay& operator=(const LogAboveDisplay&) = delete;
 
  private:
+  class Sink;
+
   std::shared_ptr<spdlog::logger> before_;
+  std::shared_ptr<Sink> sink_;
 };
 
 }  // namespace lookout
