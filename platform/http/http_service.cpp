@@ -161,10 +161,10 @@ bool HttpService::is_teach(const HttpRequest& request) const {
   return teach_ && teach_->route(request.path) != nullptr;
 }
 
-std::vector<std::string> HttpService::watch_names() const {
+std::vector<std::string> HttpService::configured_names() const {
   std::vector<std::string> names;
   for (const LiveWatch& each : slots_.watches()) {
-    if (each.watch) names.push_back(each.watch->name);
+    if (each.watch && !each.watch->taught) names.push_back(each.watch->name);
   }
   return names;
 }
@@ -358,7 +358,7 @@ void HttpService::answer_later(const HttpRequest& request, const HttpRespond& re
   } else if (is_login(request)) {
     login_->handle(request, respond);
   } else if (is_teach(request)) {
-    teach_->handle(request, watch_names(), respond);
+    teach_->handle(request, configured_names(), respond);
   } else if (!has_source_ && route != nullptr && route->needs == Needs::kCamera) {
     respond(http_error(503, "no_camera", "this server has no camera"));
   } else if (sends(request.method)) {

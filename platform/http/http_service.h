@@ -85,7 +85,8 @@ class HttpService : public HttpHandler {
   const Route* find_route(const std::string& path) const;
   bool is_login(const HttpRequest& request) const;
   bool is_teach(const HttpRequest& request) const;
-  std::vector<std::string> watch_names() const;
+  // Of watches that are not taught.
+  std::vector<std::string> configured_names() const;
   std::optional<HttpResponse> page_refusal(const HttpRequest& request) const;
   std::optional<HttpResponse> token_refusal(const HttpRequest& request);
   std::optional<HttpResponse> guest_refusal(const HttpRequest& request, const Route* route);

@@ -164,7 +164,7 @@ struct TeachService::Found {
 struct TeachService::Asked : NamedByPath {
   std::map<std::string, std::string> query;
   json body = json::object();
-  std::vector<std::string> running;
+  std::vector<std::string> configured;
 };
 
 const TeachService::Route TeachService::kRoutes[] = {
@@ -230,14 +230,14 @@ std::optional<HttpResponse> TeachService::refusal(const HttpRequest& request) {
                                                         : login_.write_refusal(request);
 }
 
-void TeachService::handle(const HttpRequest& request, std::vector<std::string> running,
+void TeachService::handle(const HttpRequest& request, std::vector<std::string> configured,
                           const HttpRespond& respond) {
   Found found = *find(request.method, request.path);
   const Route& route = *found.route;
   const auto asked = std::make_shared<Asked>();
   static_cast<NamedByPath&>(*asked) = std::move(found.named);
   asked->query = request.query;
-  asked->running = std::move(running);
+  asked->configured = std::move(configured);
   if (request.body && !request.body->empty()) asked->body = parse_json(*request.body);
   if (!asked->body.is_object()) {
     return respond(http_error(400, "bad_json", "the body has to be a JSON object"));
@@ -309,7 +309,7 @@ HttpResponse TeachService::overview(const Asked& asked) {
     taught.insert(watch.name);
   }
   json fixed = json::array();
-  for (const std::string& name : asked.running) {
+  for (const std::string& name : asked.configured) {
     if (taught.count(name) == 0) fixed.push_back(name);
   }
   const auto hold = teaching_->last_hold(clocks_());
@@ -328,7 +328,8 @@ HttpResponse TeachService::overview(const Asked& asked) {
 
 // A watch of the configuration has the name, which results and topics are known by.
 void TeachService::check_not_fixed(const std::string& name, const Asked& asked) {
-  if (std::find(asked.running.begin(), asked.running.end(), name) == asked.running.end()) return;
+  const auto& fixed = asked.configured;
+  if (std::find(fixed.begin(), fixed.end(), name) == fixed.end()) return;
   throw TeachError(TeachProblem::kFixedWatch,
                    fmt::format("this run has a watch '{}' already", name), name);
 }
@@ -356,12 +357,17 @@ HttpResponse TeachService::change_watch(const Asked& asked) {
 
 HttpResponse TeachService::remove_watch(const Asked& asked) {
   const TeachTime now = clocks_().wall;
-  teaching_->with_library([&](TeachLibrary& library) { library.remove_watch(asked.name, now); });
+  // Its model ends first: a power cut may leave a watch without one, but no model that nobody can
+  // end.
+  const auto retire = [&] {
+    if (trainer_) trainer_->retire(asked.name);
+  };
+  teaching_->with_library(
+      [&](TeachLibrary& library) { library.remove_watch(asked.name, now, retire); });
   if (trainer_) {
     const auto job = trainer_->job();
     const bool trains = job && job->state == TeachJob::State::kRunning && job->watch == asked.name;
     if (trains) trainer_->cancel();
-    trainer_->retire(asked.name);
   }
   return nothing_to_tell();
 }

@@ -57,9 +57,9 @@ class TeachService {
   const char* route(std::string_view path) const;
   // The answer to a request for one of them that is not allowed, by its header alone.
   std::optional<HttpResponse> refusal(const HttpRequest& request);
-  // Answers a request for one of them that was not refused. `running`: names of what the run
-  // watches.
-  void handle(const HttpRequest& request, std::vector<std::string> running,
+  // Answers a request for one of them that was not refused. `configured`: names of what the run
+  // watches without being taught.
+  void handle(const HttpRequest& request, std::vector<std::string> configured,
               const HttpRespond& respond);
 
  private:

@@ -51,8 +51,12 @@ void TaughtTrainer::start(const TaughtWatch& watch, const std::vector<TaughtPict
   {
     const MutexLock lock(store_mutex_);
     order.output = store_.next_head(watch.name);
-    order.in_use = store_.used_head(watch.name);
-    if (const auto used = store_.models(watch.name).used) order.in_use_newest = used->newest;
+    const auto used = store_.models(watch.name).used;
+    // One that looks at another rectangle is not compared by pictures of this one.
+    if (used && used->roi == watch.roi) {
+      order.in_use = store_.used_head(watch.name);
+      order.in_use_newest = used->newest;
+    }
   }
   order.name = name_of_model(watch.name, order.output);
   {

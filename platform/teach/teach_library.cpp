@@ -303,12 +303,16 @@ TaughtWatch TeachLibrary::rename_class(const std::string& watch, const std::stri
   });
 }
 
-void TeachLibrary::remove_watch(const std::string& name, const TeachTime& now) {
+void TeachLibrary::remove_watch(const std::string& name, const TeachTime& now,
+                                const std::function<void()>& before) {
   guarded([&] {
+    SqliteTransaction transaction(database_);
     SqliteStatement(database_, "UPDATE watch SET removed = ? WHERE id = ?")
         .bind(trash_.stamp(ms_of(now)))
         .bind(watch_id(name))
         .run();
+    if (before) before();
+    transaction.commit();
     return true;
   });
 }

@@ -132,8 +132,10 @@ class TeachLibrary {
   // Pictures keep their class.
   TaughtWatch rename_class(const std::string& watch, const std::string& from,
                            const std::string& to);
-  // The watch and its pictures can be restored until purge() removes them.
-  void remove_watch(const std::string& name, const TeachTime& now);
+  // The watch and its pictures can be restored until purge() removes them. `before` as for
+  // add_watch(): when it throws, the watch stays.
+  void remove_watch(const std::string& name, const TeachTime& now,
+                    const std::function<void()>& before = {});
   TaughtWatch restore_watch(const std::string& name);
 
   // Returns the number of a press of the label's button.

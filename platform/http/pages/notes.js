@@ -41,7 +41,7 @@ $("undo").addEventListener("click", async () => {
   try {
     await back();
   } catch (refusal) {
-    tellProblem(refusal);
+    tell(refusal.message, back);
   }
 });
 $("close-toast").addEventListener("click", () => tell(""));

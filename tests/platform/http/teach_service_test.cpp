@@ -187,6 +187,18 @@ TEST_F(TeachServiceTest, AWatchIsAddedChangedRemovedAndRestored) {
   EXPECT_EQ(refused("POST", gate + "/restore"), "404 no_such_watch");
 }
 
+// The run has it until its reload.
+TEST_F(TeachServiceTest, AWatchIsRestoredThoughTheRunStillHasIt) {
+  add_gate();
+  WatchList watches = http_watches({"door", "gate"});
+  WatchInfo taught = *watches[1].watch;
+  taught.taught = true;
+  watches[1].watch = std::make_shared<WatchInfo>(taught);
+  run_->reporter().watching(watches);
+  EXPECT_EQ(told(204, "DELETE", "/api/1/teach/watches/gate"), json());
+  EXPECT_EQ(told(200, "POST", "/api/1/teach/watches/gate/restore")["name"], "gate");
+}
+
 TEST_F(TeachServiceTest, WatchesOfTheRunKeepTheirNames) {
   EXPECT_EQ(told(200, "GET", "/api/1/teach")["fixed"], json::parse(R"(["door","yard"])"));
   std::string door = kGate;

@@ -48,8 +48,8 @@ class TrainerWithShell : public testing::Test {
     trainer_ = std::make_unique<TaughtTrainer>(std::move(options));
     return *trainer_;
   }
-  void start(int of_each = 5) {
-    trainer_->start(kLamp, pictures_of_lamp(of_each),
+  void start(int of_each = 5, const TaughtWatch& watch = kLamp) {
+    trainer_->start(watch, pictures_of_lamp(of_each),
                     [](std::int64_t number) { return std::to_string(number); });
   }
   // Ends when `is_so` is true of the job.
@@ -71,6 +71,7 @@ class TrainerWithShell : public testing::Test {
     sha256_ = sha256(head);
     TaughtReport report;
     report.model.sha256 = sha256_;
+    report.roi = kLamp.roi;
     const std::string made = folder_.write("made", head);
     const std::string line =
         folder_.write("line", to_text(TrainingNews{1, "model", report}) + "\n");
@@ -210,6 +211,22 @@ TEST_F(TrainerWithShell, KeepsTheModelAndTheRunIsToldToUseIt) {
   trainer_->rename("lamp", "");
   EXPECT_EQ(reloads_, 3) << "the run has it so already";
   EXPECT_THROW(trainer_->use("lamp", "0"), TeachError);
+}
+
+TEST_F(TrainerWithShell, AModelOfAnotherRectangleIsNotComparedByPicturesOfThisOne) {
+  const std::string order = folder_ / "order";
+  with("cat >" + order + "; " + script_of_model());
+  start();
+  ASSERT_EQ(end().state, State::kDone);
+  trainer_->use("lamp", sha256_);
+  start();
+  end();
+  EXPECT_EQ(parse_order(read_file(order)).value().in_use, folder_.path() / "models/lamp/0001.head");
+  TaughtWatch moved = kLamp;
+  moved.roi = {0, 0, 0.5, 1};
+  start(5, moved);
+  end();
+  EXPECT_EQ(parse_order(read_file(order)).value().in_use, "");
 }
 
 // Its process has told of its model, and has not ended yet.

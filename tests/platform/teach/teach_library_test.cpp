@@ -8,6 +8,7 @@
 #include <csignal>
 #include <fstream>
 #include <limits>
+#include <stdexcept>
 
 #include "platform/teach/opened_library.h"
 #include "tests/support/temp_dir.h"
@@ -166,6 +167,14 @@ TEST_F(TeachLibraryTest, AWatchThatIsRestoredKeepsItsTitleAndCanBeChanged) {
   EXPECT_EQ(restored.title, "The gate");
   restored.roi = {0.5, 0.5, 0.5, 0.5};
   EXPECT_EQ(library().change_watch(restored).roi, restored.roi);
+}
+
+TEST_F(TeachLibraryTest, AWatchWhoseModelDoesNotEndStays) {
+  library().add_watch(gate());
+  EXPECT_THROW(
+      library().remove_watch("gate", kNoon, [] { throw std::runtime_error("the disk is full"); }),
+      std::exception);
+  EXPECT_THAT(library().watches(), SizeIs(1));
 }
 
 TEST_F(TeachLibraryTest, MovesAWatchWithItsPictures) {
