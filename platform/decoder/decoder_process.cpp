@@ -170,13 +170,13 @@ pid_t DecoderProcess::pid() const { return child_ ? child_->pid() : -1; }
 DecodedPicture DecoderProcess::decode(std::string_view bytes, const DecodeLimits& asked) {
   DecodeLimits limits = asked;
   limits.pixels = std::min(asked.pixels, options_.max_pixels);
-  const auto end = Clock::now() + options_.deadline;
   // A decoder that ended before it took the order says nothing about the picture, nor does SIGKILL,
   // which comes from outside.
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     if (!ensure_started(limits)) return failure(DecodeProblem::kCancelled);
     if (here_) return decode_here(bytes, limits);
     DecodeAnswer answer{};
+    const auto end = Clock::now() + options_.deadline;
     const bool sent = child_->send_order(bytes, limits);
     const Wait outcome = sent ? child_->receive(answer, end, limits) : Wait::kUnread;
     if (outcome == Wait::kMessage) return take_answer(answer, limits);
@@ -220,7 +220,7 @@ bool DecoderProcess::start(const DecodeLimits& limits) {
         fmt::format("{} cannot be started: {}", options_.program.string(), error.code().message()));
   }
   DecoderReport report{};
-  const Wait outcome = child_->receive(report, Clock::now() + options_.deadline, limits);
+  const Wait outcome = child_->receive(report, Clock::now() + options_.start_time, limits);
   if (outcome == Wait::kCancelled) {
     child_.reset();
     return false;

@@ -31,7 +31,8 @@ struct DecoderCounters {
 struct DecoderOptions {
   std::filesystem::path program;               // empty: lookout-decoder of this build
   std::int64_t max_pixels = 25'000'000;        // of any picture
-  std::chrono::milliseconds deadline{10'000};  // for a picture, and for the start
+  std::chrono::milliseconds deadline{10'000};  // for a picture, without the start
+  std::chrono::milliseconds start_time{10'000};
 };
 
 // Starts the process with the first picture, keeps it for the next ones, and starts it again with
