@@ -24,6 +24,7 @@
 #include "app/options/watches.h"
 #include "app/report/json.h"
 #include "pipeline/archive/archive.h"
+#include "pipeline/archive/foreign_spec.h"
 #include "pipeline/core/append_format.h"
 #include "pipeline/core/error.h"
 #include "pipeline/core/log.h"
@@ -440,6 +441,21 @@ std::string list_text(const std::vector<ModelPlace>& places, const fs::path& sta
   return text;
 }
 
+// A model is put in place without what is beside it. Throws Error when a file describes it there,
+// or describes what is in its place now.
+void check_descriptions(const ModelArchive& incoming, const fs::path& place) {
+  if (is_head(incoming.bytes()) || !read_contents(incoming).metadata.empty()) return;
+  for (const fs::path& model : {incoming.path(), place}) {
+    if (const auto beside = description_beside(model)) {
+      throw Error(
+          ErrorKind::kConfig,
+          fmt::format("{} describes {} and would not go with it: set what it says in [model] "
+                      "of the configuration, and take it from that folder",
+                      beside->string(), model.string()));
+    }
+  }
+}
+
 }  // namespace
 
 std::string install_model(const RunOptions& options, const ModelCommandOptions& command,
@@ -447,6 +463,7 @@ std::string install_model(const RunOptions& options, const ModelCommandOptions& 
   const ModelPlace place = chosen_place(options, command);
   check_place(place, service);
   const ModelArchive incoming{command.file};
+  check_descriptions(incoming, place.model.file);
   const ReadableFiles readable;
   const PlaceLock lock(place.model.file);
   const ModelStore store(place.model.file);

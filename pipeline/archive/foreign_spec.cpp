@@ -160,32 +160,43 @@ void take_file(const fs::path& file, Take take) {
   }
 }
 
-// A metadata.json that belongs to several models, or is another program's, is left alone.
-void take_metadata_beside(const fs::path& model, ModelSpec& spec) {
-  const fs::path file = model.parent_path() / "metadata.json";
-  const auto text = text_in(file);
-  if (!text) return;
-  const Json root = parse_json(*text);
-  const bool is_ours = root.is_object() && root.contains("input") && root["input"].is_object();
-  if (!is_ours) return;
-  if (root.value("name", Json()) == model.stem().string() || is_alone(model)) {
-    take_file(file, [&] { take_metadata(*text, spec); });
-  } else {
-    log_info("{} is not read, since there are several models: {}.metadata.json would be",
-             file.string(), model.stem().string());
+// A file beside a model that describes it.
+struct Description {
+  fs::path file;
+  std::string text;
+};
+
+std::optional<Description> named_beside(const fs::path& model) {
+  const auto places = places_beside(model);
+  for (const fs::path& file : {places[0], places[1]}) {
+    if (auto text = text_in(file)) return Description{file, std::move(*text)};
   }
+  return std::nullopt;
 }
 
-void take_timm_beside(const fs::path& model, ModelSpec& spec) {
-  const fs::path file = model.parent_path() / "config.json";
-  const auto text = text_in(file);
-  if (!text) return;
+// A metadata.json that belongs to several models, or is another program's, is left alone.
+std::optional<Description> metadata_beside(const fs::path& model) {
+  const fs::path file = places_beside(model)[2];
+  auto text = text_in(file);
+  if (!text) return std::nullopt;
   const Json root = parse_json(*text);
-  if (!root.is_object() || !root.contains(kTimmConfig) || !is_alone(model)) return;
-  take_file(file, [&] {
-    take_timm(root[kTimmConfig], spec);
-    if (spec.labels.empty() && root.contains("label_names")) spec.labels = names_of(root);
-  });
+  const bool is_ours = root.is_object() && root.contains("input") && root["input"].is_object();
+  if (!is_ours) return std::nullopt;
+  if (root.value("name", Json()) == model.stem().string() || is_alone(model)) {
+    return Description{file, std::move(*text)};
+  }
+  log_info("{} is not read, since there are several models: {}.metadata.json would be",
+           file.string(), model.stem().string());
+  return std::nullopt;
+}
+
+std::optional<Description> timm_beside(const fs::path& model) {
+  const fs::path file = places_beside(model)[3];
+  auto text = text_in(file);
+  if (!text) return std::nullopt;
+  const Json root = parse_json(*text);
+  const bool is_timm = root.is_object() && root.contains(kTimmConfig) && is_alone(model);
+  return is_timm ? std::optional(Description{file, std::move(*text)}) : std::nullopt;
 }
 
 }  // namespace
@@ -228,15 +239,33 @@ std::vector<std::string> foreign_labels(const ForeignTexts& texts) {
 }
 
 void take_beside(const fs::path& model, ModelSpec& spec) {
-  for (const fs::path& name : {model.filename(), model.stem()}) {
-    const fs::path file = model.parent_path() / (name.string() + ".metadata.json");
-    if (const auto text = text_in(file)) {
-      take_file(file, [&] { take_metadata(*text, spec); });
-      return;
-    }
+  const auto take = [&spec](const Description& found) {
+    take_file(found.file, [&] { take_metadata(found.text, spec); });
+  };
+  if (const auto named = named_beside(model)) return take(*named);
+  if (const auto metadata = metadata_beside(model)) take(*metadata);
+  if (!spec.assumed.size && !spec.assumed.mean && !spec.assumed.std) return;
+  if (const auto timm = timm_beside(model)) {
+    take_file(timm->file, [&] {
+      const Json root = parse_json(timm->text);
+      take_timm(root[kTimmConfig], spec);
+      if (spec.labels.empty() && root.contains("label_names")) spec.labels = names_of(root);
+    });
   }
-  take_metadata_beside(model, spec);
-  if (spec.assumed.size || spec.assumed.mean || spec.assumed.std) take_timm_beside(model, spec);
+}
+
+std::array<fs::path, 4> places_beside(const fs::path& model) {
+  const fs::path folder = model.parent_path();
+  return {folder / (model.filename().string() + ".metadata.json"),
+          folder / (model.stem().string() + ".metadata.json"), folder / "metadata.json",
+          folder / "config.json"};
+}
+
+std::optional<fs::path> description_beside(const fs::path& model) {
+  for (const auto find : {named_beside, metadata_beside, timm_beside}) {
+    if (const auto found = find(model)) return found->file;
+  }
+  return std::nullopt;
 }
 
 }  // namespace lookout

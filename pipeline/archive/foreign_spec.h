@@ -1,8 +1,10 @@
 // Descriptions of models in the words of other programs, in a model and beside it.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "pipeline/archive/archive.h"
@@ -36,5 +38,12 @@ std::vector<std::string> foreign_labels(const ForeignTexts& texts);
 // with or without its extension; else metadata.json or timm's config.json, if the model is the only
 // one in its folder, or metadata.json has its "name". Throws Error(kBadData) naming the file.
 void take_beside(const std::filesystem::path& model, ModelSpec& spec);
+
+// Where take_beside() looks, whether there is a file or not.
+std::array<std::filesystem::path, 4> places_beside(const std::filesystem::path& model);
+
+// The first file that take_beside() takes something from, or would if the model left it open.
+// Throws as take_beside().
+std::optional<std::filesystem::path> description_beside(const std::filesystem::path& model);
 
 }  // namespace lookout

@@ -133,6 +133,12 @@ TEST_F(ProgramModelTest, WhatIsRefusedChangesNothing) {
   refused({"install", crashes, "--set", "model.file="}, 78, "names no model file");
   directory_.write("gate.metadata.json", "{}");
   refused({"install", crashes}, 78, "describes the model that is in");
+  std::filesystem::remove(directory_ / "gate.metadata.json");
+  const std::string bare = directory_ / "bare.pt";
+  write_archive(bare, kMeanOfChannels, "", kThreeLabels);
+  const std::string beside =
+      directory_.write("bare.metadata.json", R"({"input": {"channel_order": "BGR"}})");
+  refused({"install", bare}, 78, beside + " describes " + bare + " and would not go with it");
 }
 
 TEST_F(ProgramModelTest, OthersThanTheOwnerAreToldToUseSudo) {

@@ -224,8 +224,12 @@ TEST_F(ForeignSpecs, MetadataOfTheFolderBelongsToItsOnlyModelOrToTheNamedOne) {
   EXPECT_EQ(width(), 224);
   directory_.write("metadata.json", R"({"name": "other", "input": {"width": 48, "height": 48}})");
   EXPECT_EQ(width(), 224);
+  EXPECT_EQ(description_beside(directory_ / "model.onnx"), std::nullopt);
   directory_.write("metadata.json", R"({"name": "model", "input": {"width": 48, "height": 48}})");
   EXPECT_EQ(width(), 48);
+  EXPECT_EQ(description_beside(directory_ / "model.onnx"), directory_ / "metadata.json");
+  directory_.write("model.metadata.json", "{}");
+  EXPECT_EQ(description_beside(directory_ / "model.onnx"), directory_ / "model.metadata.json");
 }
 
 TEST_F(ForeignSpecs, OtherFilesOfThatNameAreLeftAlone) {
