@@ -13,6 +13,7 @@
 #include "app/model/model_facts.h"
 #include "app/model/model_store.h"
 #include "app/report/json.h"
+#include "pipeline/archive/foreign_spec.h"
 #include "pipeline/core/append_format.h"
 #include "pipeline/core/error.h"
 #include "pipeline/core/log.h"
@@ -308,6 +309,13 @@ std::vector<std::string> operator_libraries(const ModelOptions& options) {
     }
   }
   return libraries;
+}
+
+std::vector<std::filesystem::path> files_of_model(const ModelOptions& options) {
+  const std::filesystem::path file = model_path(options.file);
+  std::vector<std::filesystem::path> files{file, options.labels, options.base};
+  for (const std::filesystem::path& beside : places_beside(file)) files.push_back(beside);
+  return files;
 }
 
 DeviceOptions checked_device(DeviceOptions device) {

@@ -60,6 +60,10 @@ bool is_selftest(const ModelOptions& options, const ModelArchive& archive);
 // Throws Error(kPermission) for one that a service does not load.
 std::vector<std::string> operator_libraries(const ModelOptions& options);
 
+// The files that a model is loaded from, whether they are there or not: its own, its labels, its
+// base and those beside it that may describe it. An empty path: it has none such.
+std::vector<std::filesystem::path> files_of_model(const ModelOptions& options);
+
 // The device that `options` name, and its plug-in's absolute path, whose links are followed. Throws
 // Error(kUsage) when there is more about a device than there is a device, Error(kPermission) for a
 // plug-in that a service does not load.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/model/model_facts.h"
+#include "app/model/models.h"
 #include "app/options/resolved_run.h"
 #include "app/report/json.h"
 #include "pipeline/core/error.h"
@@ -37,8 +38,8 @@ std::string mark_of(const std::filesystem::path& file) {
 // The same text is the same model.
 std::string key_of(const ModelOptions& options) {
   const StatedModel& stated = options.stated;
-  std::string key = fmt::format("{}\n{}\n{}", mark_of(model_path(options.file)),
-                                mark_of(options.labels), mark_of(options.base));
+  std::string key;
+  for (const std::filesystem::path& file : files_of_model(options)) key += mark_of(file) + "\n";
   if (stated.size) key += fmt::format("\n{}x{}", stated.size->width, stated.size->height);
   if (stated.channels) key += fmt::format("\nchannels {}", static_cast<int>(*stated.channels));
   if (stated.output) key += fmt::format("\noutput {}", to_text(*stated.output));

@@ -95,5 +95,20 @@ TEST(RunWatches, AModelThatIsNotAcceptedAnyMoreIsRefusedThoughItsFileIsAsItWas) 
   EXPECT_THROW(open_watches(options, load, accepted.models), Error);
 }
 
+TEST(RunWatches, AModelWhoseDescriptionChangedIsLoadedAgain) {
+  const TempDir directory;
+  RunOptions options;
+  options.model.file = directory / "model.pt";
+  std::filesystem::copy_file(LOOKOUT_SELFTEST, options.model.file);
+  int loads = 0;
+  const auto load = loading(loads);
+  const OpenWatches before = open_watches(options, load);
+  const OpenWatches same = open_watches(options, load, before.models);
+  EXPECT_EQ(loads, 1);
+  directory.write("model.metadata.json", "{}");
+  open_watches(options, load, same.models);
+  EXPECT_EQ(loads, 2);
+}
+
 }  // namespace
 }  // namespace lookout
