@@ -22,7 +22,6 @@
 #include "app/report/json.h"
 #include "pipeline/core/append_format.h"
 #include "pipeline/core/error.h"
-#include "pipeline/core/printable.h"
 #include "pipeline/core/source.h"
 #include "pipeline/core/thread.h"
 #include "pipeline/results/throttled_source.h"
@@ -225,7 +224,7 @@ Check check_heaps(const fs::path& root) {
 // Throws for files that the service cannot read though the caller can.
 void check_files_of_service(const RunOptions& options, const Probes& probes) {
   check_service_reads("model", model_path(options.model.file));
-  if (const auto base = probes.base_of(options.model)) check_service_reads("base", *base);
+  if (const auto base = probes.base_of(options.model)) check_service_reads("base", base->file);
   if (!options.model.labels.empty()) check_service_reads("labels", options.model.labels);
   const auto& command = options.events.on_change;
   if (!command.empty() && command[0].find('/') != std::string::npos) {
@@ -327,12 +326,12 @@ fs::path state_folder_of(const std::string& unit, const Probes& probes) {
   return probes.root / "var/lib" / fs::path(unit).stem();
 }
 
-// Those of all watches, each once. Returns how the source is opened for them.
+// Those of all watches, each once. Returns how the source is opened for them. `used`: the engine of
+// the first model that is loaded, as of a run.
 SourceOptions check_models(const RunOptions& options, const std::string& unit, const Probes& probes,
-                           Checks& checks) {
+                           std::optional<Engine>& used, Checks& checks) {
   std::map<std::pair<std::string, std::string>, DescribedModel> models;  // by file and labels
   std::vector<SourceOptions> wishes;
-  std::optional<Engine> used;  // of the first model that is loaded, as of a run
   for (const Watch& watch : watches_of(options)) {
     const ModelOptions& file = watch.options.model;
     // One that cannot be loaded has the default input, that of most models.
@@ -357,10 +356,10 @@ SourceOptions check_models(const RunOptions& options, const std::string& unit, c
 }
 
 // Watches that were taught in the browser, which a run takes besides those of the configuration.
-// One whose model is no good is left out by a run, and ends none. Nothing is run: the files are the
-// service's, and doctor may be root.
+// One whose model is no good is left out by a run, and ends none. `used`: the engine of the run.
+// Nothing is run: the files are the service's, and doctor may be root.
 void check_taught(const RunOptions& options, const std::string& unit, const Probes& probes,
-                  Checks& checks) {
+                  std::optional<Engine> used, Checks& checks) {
   const fs::path folder = unit.empty() ? state_folder() : state_folder_of(unit, probes);
   if (!options.http.teach || folder.empty()) return;
   if (access(folder.c_str(), R_OK | X_OK) != 0 && errno == EACCES) {
@@ -380,8 +379,15 @@ void check_taught(const RunOptions& options, const std::string& unit, const Prob
       ModelOptions model = options.model;
       model.file = run.head;
       const auto base = probes.base_of(model);
+      if (base && used && base->engine != *used) {
+        throw Error(
+            ErrorKind::kUnsupported,
+            fmt::format("{}: it is not watched: its base {} is for {}, and the models of "
+                        "the configuration are for {}; teach it again",
+                        run.watch, base->file.string(), to_text(base->engine), to_text(*used)));
+      }
       return fmt::format("{}: {}, behind its base {}", run.watch, run.head.string(),
-                         base ? base->string() : "");
+                         base ? base->file.string() : "");
     }));
   }
 }
@@ -401,8 +407,9 @@ void check_needs(const RunOptions& options, const std::string& unit, const Probe
   });
   if (!start.text.empty()) checks.push_back(start);
 
-  const SourceOptions wanted = check_models(options, unit, probes, checks);
-  check_taught(options, unit, probes, checks);
+  std::optional<Engine> used;
+  const SourceOptions wanted = check_models(options, unit, probes, used, checks);
+  check_taught(options, unit, probes, used, checks);
   if (start.state == State::kOk) {
     checks.push_back(check_run_source(options, wanted, probes, services));
   }
@@ -443,9 +450,10 @@ EngineFacts facts_apart(Engine engine) {
   return {facts[0], facts[1], facts[2], facts[3]};
 }
 
-std::optional<fs::path> base_of(const ModelOptions& options) {
+std::optional<BaseOfHead> base_of(const ModelOptions& options) {
   const NamedModel model = read_archive(options);
-  return model.head ? std::optional(model.archive.path()) : std::nullopt;
+  if (!model.head) return std::nullopt;
+  return BaseOfHead{model.archive.path(), model.archive.engine()};
 }
 
 // Opens a source and, unless it is live, reads up to the first frame, for at most ten seconds.
@@ -485,20 +493,6 @@ std::vector<ServiceState> ask_systemd() {
     if (words >> service.unit >> loaded >> service.state) services.push_back(std::move(service));
   }
   return services;
-}
-
-// ---- The report
-
-const char* state_text(State state) {
-  switch (state) {
-    case State::kOk:
-      return "ok";
-    case State::kNote:
-      return "note";
-    case State::kFailure:
-      return "failure";
-  }
-  return "";
 }
 
 }  // namespace
@@ -550,41 +544,6 @@ Diagnosis diagnose(const RunOptions& options, const Probes& probes) {
                                     [](const Check& check) { return check.exit_status != 0; });
   if (failure != checks.end()) diagnosis.exit_status = failure->exit_status;
   return diagnosis;
-}
-
-std::string to_text(const Diagnosis& diagnosis) {
-  std::string text;
-  for (const Check& check : diagnosis.checks) {
-    append_format(text, "{:<8} {:<12} {}\n", state_text(check.state), check.name,
-                  printable(check.text));
-  }
-  if (diagnosis.exit_status == 0) return text + "lookout run would start.\n";
-  return text + fmt::format("lookout run would end with exit status {}.\n", diagnosis.exit_status);
-}
-
-std::string to_json(const Diagnosis& diagnosis) {
-  Json checks = Json::array();
-  for (const Check& check : diagnosis.checks) {
-    checks.push_back(
-        {{"check", check.name}, {"state", state_text(check.state)}, {"text", check.text}});
-  }
-  const SystemInfo& system = diagnosis.system;
-  const Json report{{"schema", 1},
-                    {"type", "doctor"},
-                    {"would_start", diagnosis.exit_status == 0},
-                    {"exit_status", diagnosis.exit_status},
-                    {"checks", std::move(checks)},
-                    {"cpu", system.cpu},
-                    {"board", system.board},
-                    {"cma_total_kb", or_null(system.cma_total_kb)},
-                    {"cma_free_kb", or_null(system.cma_free_kb)},
-                    {"temperature_c", or_null(system.state.temperature)},
-                    {"clock_mhz", or_null(system.state.clock_mhz)},
-                    {"highest_clock_mhz", or_null(system.highest_clock_mhz)},
-                    {"governor", system.governor},
-                    {"throttled", or_null(system.state.throttled)},
-                    {"throttled_source", throttled_source(system.state)}};
-  return to_text(report) + "\n";
 }
 
 }  // namespace lookout

@@ -29,6 +29,11 @@ struct Diagnosis {
   int exit_status = 0;  // of a run that is started now, the first failure's; 0: it would start
 };
 
+struct BaseOfHead {
+  std::filesystem::path file;
+  Engine engine;
+};
+
 // The things that the doctor examines. Each function throws Error when its thing cannot be used.
 struct Probes {
   std::filesystem::path root = "/";  // of proc, sys, dev, run, usr and etc
@@ -41,8 +46,8 @@ struct Probes {
   std::function<void(const RunOptions&)> resolve_start;
   std::function<DescribedModel(const ModelOptions&)> load_model;
   std::function<std::optional<std::filesystem::path>()> base;  // as installed_base()
-  // The file of the base of a head; nothing for an archive. As read_archive().
-  std::function<std::optional<std::filesystem::path>(const ModelOptions&)> base_of;
+  // The base of a head; nothing for an archive. As read_archive().
+  std::function<std::optional<BaseOfHead>(const ModelOptions&)> base_of;
   std::function<std::string(const MqttOptions&)> try_mqtt;   // returns a sentence
   std::function<std::string(const GpioOptions&)> find_line;  // returns the line's description
   std::function<std::vector<ServiceState>()> services;  // of lookout, started since the last boot

@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <optional>
 
+#include "pipeline/archive/engine_facts.h"
+
 namespace lookout {
 
 // How to get a base, as the end of a sentence.
@@ -19,5 +21,9 @@ std::filesystem::path models_folder();
 // installed. Nothing when there is no such file. Loads nothing.
 std::optional<std::filesystem::path> installed_base(
     const std::filesystem::path& folder = models_folder());
+
+// Where the base of this engine is, if it is installed.
+std::filesystem::path base_file(Engine engine,
+                                const std::filesystem::path& folder = models_folder());
 
 }  // namespace lookout

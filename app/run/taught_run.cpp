@@ -2,8 +2,10 @@
 
 #include <utility>
 
+#include "app/model/base.h"
 #include "app/options/taught_watches.h"
 #include "pipeline/core/log.h"
+#include "pipeline/run/open_model.h"
 #include "platform/system/service.h"
 #include "platform/teach/taught_trainer.h"
 
@@ -30,7 +32,10 @@ std::shared_ptr<TeachTrainer> make_trainer(const RunOptions& options,
   if (trainer.library.empty()) return nullptr;
   trainer.command = {"/proc/self/exe", "train-taught"};
   trainer.preview_command = {"/proc/self/exe", "preview-taught"};
-  trainer.base = options.model.base;
+  // Of the run's engine: what is taught is watched beside its models, and a process has one engine.
+  const auto engine = engine_in_use();
+  trainer.base =
+      options.model.base.empty() && engine ? base_file(*engine).string() : options.model.base;
   trainer.reload = [&reload] {
     reload.asked = true;
     reload.wake.wake();

@@ -126,17 +126,13 @@ class News {
 
 ModelOptions named_base(const TrainingOrder& order) {
   ModelOptions options;
-  options.file = order.base;
+  options.file = order.base.empty() ? installed_base().value_or("").string() : order.base;
   options.threads = 1;
-  if (!options.file.empty()) return options;
-  const auto base = installed_base();
-  if (!base) {
-    throw TeachError(TeachProblem::kNoBase,
-                     "there is no base to teach from: install the package lookout-base, or name an "
-                     "archive with model.base");
-  }
-  options.file = base->string();
-  return options;
+  std::error_code error;
+  if (std::filesystem::exists(options.file, error)) return options;
+  throw TeachError(TeachProblem::kNoBase,
+                   "there is no base to teach from: install the package lookout-base, or name an "
+                   "archive with model.base");
 }
 
 // Its engine starts when it is first used: where all embeddings are kept, it would take most of the

@@ -17,10 +17,13 @@ Error cannot_run(ErrorKind kind, Engine engine, const std::string& why) {
   return {kind, fmt::format("{} models cannot be run: {}", row_of(engine).models, why)};
 }
 
+constexpr int kNone = -1;
+
 // The only engine of the process: two would bring other versions of the same libraries.
+std::atomic<int> claimed{kNone};
+
 void claim(Engine engine) {
-  static std::atomic<int> claimed{-1};
-  int before = -1;
+  int before = kNone;
   const int wanted = static_cast<int>(engine);
   if (claimed.compare_exchange_strong(before, wanted) || before == wanted) return;
   throw OtherEngine(engine, static_cast<Engine>(before));
@@ -96,6 +99,11 @@ std::vector<std::shared_ptr<Backbone>> open_backbones(const ModelArchive& base,
 
 std::unique_ptr<Trainer> open_trainer(const ModelArchive& archive, const TrainerOptions& options) {
   return load(archive.engine()).open_trainer(archive, options);
+}
+
+std::optional<Engine> engine_in_use() {
+  const int engine = claimed;
+  return engine == kNone ? std::nullopt : std::optional(static_cast<Engine>(engine));
 }
 
 EngineFacts engine_facts(Engine engine) { return load(engine).facts(); }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,9 @@ std::vector<std::shared_ptr<Backbone>> open_backbones(const ModelArchive& base,
 // open_model(), and Error(kBadData) when the base's last layer is not linear, or cannot be told
 // from the rest.
 std::unique_ptr<Trainer> open_trainer(const ModelArchive& archive, const TrainerOptions& options);
+
+// The engine of the process; nothing before the first model. May be called by any thread.
+std::optional<Engine> engine_in_use();
 
 // Facts about the engine's library, which is loaded. Throws Error(kNoInput) and
 // Error(kUnsupported) as open_models().

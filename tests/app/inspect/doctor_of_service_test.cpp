@@ -143,7 +143,7 @@ TEST_F(DoctorOfServiceTest, FilesThatTheServiceCannotReadAreNamedWithTheReason) 
   EXPECT_EQ(error_of("/etc/passwd"), "");
   EXPECT_EQ(error_of("/usr/share/no/such"), "") << "that is said when it is opened";
   EXPECT_EQ(error_of("/homes/model.pt"), "");
-  base_of_head_ = "/root/base.pt";
+  base_of_head_ = BaseOfHead{"/root/base.pt", Engine::kTorch};
   EXPECT_THAT(error_of("/etc/passwd"), HasSubstr("66: base /root/base.pt: the service does not"));
 }
 

@@ -61,7 +61,7 @@ class DoctorTest : public testing::Test {
   RunOptions options_;
   Probes probes_;
   std::optional<std::filesystem::path> base_ = "/usr/share/lookout/base.pt";
-  std::optional<std::filesystem::path> base_of_head_;
+  std::optional<BaseOfHead> base_of_head_;
   std::vector<ServiceState> services_{{"lookout.service", "active"}};
 };
 

@@ -30,7 +30,7 @@ TEST(Base, OneIsTakenThatAnInstalledEngineRuns) {
   }
   std::filesystem::remove(folder.path() / "base.pt");
   if (!is_installed(Engine::kOnnxRuntime)) GTEST_SKIP() << "ONNX Runtime is not installed";
-  EXPECT_EQ(installed_base(folder.path()), folder.path() / "base.onnx");
+  EXPECT_EQ(installed_base(folder.path()), base_file(Engine::kOnnxRuntime, folder.path()));
 }
 
 }  // namespace
