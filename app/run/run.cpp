@@ -15,7 +15,6 @@
 #include "app/model/models.h"
 #include "app/options/resolved_run.h"
 #include "app/output/log.h"
-#include "app/report/json.h"
 #include "app/run/reporters.h"
 #include "app/run/run_watches.h"
 #include "app/run/taught_run.h"

@@ -3,41 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
-#include <limits>
 #include <map>
-#include <numeric>
 #include <string>
 #include <tuple>
+#include <vector>
 
+#include "app/trace/welch_interval.h"
 #include "pipeline/results/format.h"
 
 namespace lookout {
 namespace {
 
 constexpr double kProbability = 0.95;
-constexpr std::size_t kBlocks = 10;
 constexpr std::size_t kMaxRows = 30;  // that are shown at once
 constexpr const char* kMethod =
     "Welch's intervals of the difference of the means a frame, over ten blocks of consecutive "
     "frames; they hold with 95 % for all rows of a list together";
-
-using Samples = std::vector<double>;
-
-double mean_of(const Samples& samples) {
-  if (samples.empty()) return 0;
-  return std::accumulate(samples.begin(), samples.end(), 0.0) / static_cast<double>(samples.size());
-}
-
-// The square of the standard error of the mean, of at least two values.
-double squared_error(const Samples& samples) {
-  const double mean = mean_of(samples);
-  double sum = 0;
-  for (const double value : samples) sum += (value - mean) * (value - mean);
-  const auto count = static_cast<double>(samples.size());
-  return sum / (count - 1) / count;
-}
 
 // Milliseconds a frame.
 struct TimeChange {
@@ -190,35 +172,6 @@ void add_changes(const std::string& title, const std::string& caption, const std
 }
 
 }  // namespace
-
-std::vector<double> independent_samples(const std::vector<double>& values) {
-  if (values.size() < 2 * kBlocks) return values;
-  std::vector<double> means;
-  for (std::size_t block = 0; block < kBlocks; ++block) {
-    const auto begin = static_cast<std::ptrdiff_t>(values.size() * block / kBlocks);
-    const auto end = static_cast<std::ptrdiff_t>(values.size() * (block + 1) / kBlocks);
-    means.push_back(mean_of(Samples(values.begin() + begin, values.begin() + end)));
-  }
-  return means;
-}
-
-std::pair<double, double> welch_interval(const std::vector<double>& before,
-                                         const std::vector<double>& after, double probability) {
-  const double difference = mean_of(after) - mean_of(before);
-  constexpr double kInfinite = std::numeric_limits<double>::infinity();
-  if (before.size() < 2 || after.size() < 2) return {-kInfinite, kInfinite};
-  const double a = squared_error(before);
-  const double b = squared_error(after);
-  if (a + b <= 0) return {difference, difference};
-  const double freedom = (a + b) * (a + b) /
-                         (a * a / static_cast<double>(before.size() - 1) +
-                          b * b / static_cast<double>(after.size() - 1));
-  const boost::math::students_t distribution(freedom);
-  const double half =
-      boost::math::quantile(boost::math::complement(distribution, (1 - probability) / 2)) *
-      std::sqrt(a + b);
-  return {difference - half, difference + half};
-}
 
 Report make_comparison(const TraceFile& before, const TraceFile& after) {
   const TraceComparison found = compare(before, after);

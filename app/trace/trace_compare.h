@@ -9,21 +9,10 @@
 // list of fifty rows does not differ by chance.
 #pragma once
 
-#include <utility>
-#include <vector>
-
 #include "app/report/report.h"
 #include "app/trace/trace_report.h"
 
 namespace lookout {
-
-// Those that intervals are computed of: `values`, which are those of frames in their order, or of
-// 20 values and more the means of ten blocks.
-std::vector<double> independent_samples(const std::vector<double>& values);
-
-// Of the difference of the means, with this probability. Both have values.
-std::pair<double, double> welch_interval(const std::vector<double>& before,
-                                         const std::vector<double>& after, double probability);
 
 // Both have frames. Of operators, frames count that have some: of ONNX Runtime only the first have.
 // The report refers to the traces.

@@ -16,7 +16,6 @@
 #include "app/model/base.h"
 #include "app/model/model_facts.h"
 #include "app/model/models.h"
-#include "app/report/json.h"
 #include "app/report/machine_facts.h"
 #include "app/report/picture.h"
 #include "app/report/report.h"

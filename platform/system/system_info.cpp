@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // The line without its newline and zero bytes. Empty when it cannot be read.
-std::string first_line(const fs::path& path) {
+std::string line_in(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::string line;
   std::getline(file, line);
@@ -34,7 +34,7 @@ std::string first_line(const fs::path& path) {
 
 // A file's number, divided by 1000.
 std::optional<double> thousandths(const fs::path& path) {
-  const auto number = parse_leading_number<long>(first_line(path));
+  const auto number = parse_leading_number<long>(line_in(path));
   if (!number) return std::nullopt;
   return static_cast<double>(*number) / 1000;
 }
@@ -87,8 +87,8 @@ void read_cpu(const fs::path& root, SystemInfo& info) {
 // The alarm of the sensor of Raspberry Pi's supply voltage; nothing without one.
 std::optional<std::uint32_t> voltage_alarm(const fs::path& root) {
   for (const fs::path& sensor : paths_in(root / "sys/class/hwmon")) {
-    if (first_line(sensor / "name") != "rpi_volt") continue;
-    return parse_leading_number<std::uint32_t>(first_line(sensor / "in0_lcrit_alarm"));
+    if (line_in(sensor / "name") != "rpi_volt") continue;
+    return parse_leading_number<std::uint32_t>(line_in(sensor / "in0_lcrit_alarm"));
   }
   return std::nullopt;
 }
@@ -110,7 +110,7 @@ MachineState read_machine_state(const fs::path& root) {
   state.temperature = thousandths(root / "sys/class/thermal/thermal_zone0/temp");
   state.clock_mhz = thousandths(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq");
   state.throttled = parse_leading_number<std::uint32_t>(
-      first_line(root / "sys/devices/platform/soc/soc:firmware/get_throttled"), 16);
+      line_in(root / "sys/devices/platform/soc/soc:firmware/get_throttled"), 16);
   if (!state.throttled) {
     state.throttled = voltage_alarm(root);
     state.voltage_alone = state.throttled.has_value();
@@ -121,9 +121,9 @@ MachineState read_machine_state(const fs::path& root) {
 SystemInfo read_system_info(const fs::path& root) {
   SystemInfo info;
   read_cpu(root, info);
-  info.board = first_line(root / "proc/device-tree/model");
+  info.board = line_in(root / "proc/device-tree/model");
   info.system = quoted_value(root / "etc/os-release", "PRETTY_NAME");
-  info.kernel = first_line(root / "proc/sys/kernel/osrelease");
+  info.kernel = line_in(root / "proc/sys/kernel/osrelease");
   auto memory = read_keys(root / "proc/meminfo");
   info.memory_kb = parse_leading_number<std::uint64_t>(memory["MemTotal"]);
   info.cma_total_kb = parse_leading_number<std::uint64_t>(memory["CmaTotal"]);
@@ -131,7 +131,7 @@ SystemInfo read_system_info(const fs::path& root) {
   info.state = read_machine_state(root);
   const fs::path clock = root / "sys/devices/system/cpu/cpu0/cpufreq";
   info.highest_clock_mhz = thousandths(clock / "scaling_max_freq");
-  info.governor = first_line(clock / "scaling_governor");
+  info.governor = line_in(clock / "scaling_governor");
   std::error_code error;
   info.systemd = fs::is_directory(root / "run/systemd/system", error);
   return info;

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/trace/trace_compare.h"
+#include "app/trace/welch_interval.h"
 #include "pipeline/core/error.h"
 #include "tests/support/source_testing.h"
 #include "tests/support/temp_dir.h"
