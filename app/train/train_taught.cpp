@@ -130,9 +130,11 @@ ModelOptions named_base(const TrainingOrder& order) {
   options.threads = 1;
   std::error_code error;
   if (std::filesystem::exists(options.file, error)) return options;
-  throw TeachError(TeachProblem::kNoBase,
-                   "there is no base to teach from: install the package lookout-base, or name an "
-                   "archive with model.base");
+  throw TeachError(
+      TeachProblem::kNoBase,
+      fmt::format("there is no base to teach from{}: install the package lookout-base, or name an "
+                  "archive with model.base",
+                  order.base.empty() ? "" : " at " + order.base));
 }
 
 // Its engine starts when it is first used: where all embeddings are kept, it would take most of the
