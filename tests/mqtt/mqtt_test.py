@@ -269,10 +269,10 @@ class RefusalTest(HouseTest):
         subprocess.run(["mosquitto_passwd", "-b", "-c", folder / "users", "me", "right"], check=True)
         broker = self.broker(f"password_file {folder / 'users'}", anonymous=False)
         (folder / "wrong").write_text("wrong\n", encoding="ascii")
-        (folder / "right").write_text("right\n", encoding="ascii")
+        (folder / "password").write_text("right\n", encoding="ascii")
         url = f"mqtt://me@127.0.0.1:{broker.port}"
         self.refused(url, "does not let this client in", "--set", f"mqtt.password-file={folder}/wrong")
-        run = self.use(Run(url, "--set", f"mqtt.password-file={folder}/right"))
+        run = self.use(Run(url, "--set", f"mqtt.password-file={folder}/password"))
         run.wait_for("mqtt: connected to")
         self.assertNotIn("right", "\n".join(run.log))
 
