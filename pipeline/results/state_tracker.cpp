@@ -16,7 +16,7 @@ bool same(const SceneState& a, const SceneState& b) {
 
 const std::vector<float>& StateTracker::smooth(const std::vector<float>& scores,
                                                Clock::time_point time) {
-  if (options_.smoothing.count() == 0) return scores;
+  if (options_.smoothing.count() == 0 || scores.empty()) return scores;
   if (values_.empty()) {
     values_ = scores;
   } else {
@@ -122,9 +122,12 @@ SceneState StateTracker::candidate(const std::vector<float>& values) const {
 bool StateTracker::update(const std::vector<float>& scores, const ModelInfoPtr& model,
                           Clock::time_point time, bool computed) {
   if (model != model_) adopt(model);
-  if (scores.empty()) forget_scores();
-  if (computed && options_.smoothing.count() > 0 && !scores.empty()) keep_sample(scores);
-  const std::vector<float>& values = scores.empty() ? scores : smooth(scores, time);
+  if (scores.empty()) {
+    forget_scores();
+  } else if (computed && options_.smoothing.count() > 0) {
+    keep_sample(scores);
+  }
+  const std::vector<float>& values = smooth(scores, time);
   const SceneState next = candidate(values);
   if (!same(next, entered_)) entered_since_ = time;
   entered_ = next;

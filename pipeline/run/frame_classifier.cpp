@@ -15,6 +15,13 @@ FrameClassifier::FrameClassifier(Classifier& classifier, ModelInfoPtr model, con
       threshold_(threshold),
       preprocessor_(classifier.spec().input, view) {}
 
+void begin_result(const Frame& frame, Result& result) {
+  result.sequence = frame.sequence;
+  result.durations = {};
+  result.durations.capture = frame.capture_duration;
+  result.durations.total = frame.capture_duration;
+}
+
 void decode_for_model(Frame& frame) {
   CameraPicture& picture = frame.picture;
   if (picture.kind != CameraPicture::Kind::kJpeg || picture.has_reduced) return;
@@ -42,10 +49,8 @@ void FrameClassifier::preprocess(Frame& frame) {
 
 void FrameClassifier::classify(Frame& frame, ClassifiedRegion& classified, Trace* trace) {
   Result& result = classified.result;
+  begin_result(frame, result);
   result.model = model_;
-  result.sequence = frame.sequence;
-  result.durations = {};
-  result.durations.capture = result.durations.total = frame.capture_duration;
   result.top.clear();
   classified.scores.clear();
   const bool traced = trace != nullptr && trace->traces(frame.sequence);

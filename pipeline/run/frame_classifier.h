@@ -33,6 +33,9 @@ struct ClassifiedFrame : ClassifiedRegion {
   bool is_last = true;  // of the regions that have a result of this frame
 };
 
+// What the result has of the frame before anything is computed.
+void begin_result(const Frame& frame, Result& result);
+
 // Decodes what classify() would decode of the frame, which several threads may classify afterwards.
 void decode_for_model(Frame& frame);
 

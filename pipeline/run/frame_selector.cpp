@@ -306,11 +306,7 @@ void begin_result(const RegionUse& use, const Frame& frame, ClassifiedRegion& cl
   Result& result = classified.result;
   classified.region = use.region;
   result.reused = use.use == FrameUse::kReuse;
-  if (!result.reused) return;
-  result.sequence = frame.sequence;
-  result.durations = {};
-  result.durations.capture = frame.capture_duration;
-  result.durations.total = frame.capture_duration;
+  if (result.reused) begin_result(frame, result);
 }
 
 bool FrameSelector::looks_unwanted(Clock::time_point captured) {
