@@ -216,6 +216,13 @@ Command& CommandLine::add_like_run(const std::string& name, const std::string& d
   return command;
 }
 
+bool CommandLine::LikeRun::takes(const CLI::Option& option) const {
+  if (option.get_positional()) return advice.empty();
+  const std::string name = option.get_name();
+  return flags.empty() || name == "--config" || name == "--set" ||
+         std::find(flags.begin(), flags.end(), name) != flags.end();
+}
+
 const CLI::App* CommandLine::chosen() const {
   const CLI::App* app = &app_;
   for (auto parsed = app->get_subcommands(); !parsed.empty(); parsed = app->get_subcommands()) {
@@ -250,7 +257,7 @@ void CommandLine::parse(std::vector<std::string> arguments) {
   } catch (const CLI::ParseError& error) {
     throw error_of(error.what());
   }
-  check_place();
+  check_taken();
 }
 
 void check_workers(const ModelOptions& model, const Origin& origin) {
@@ -395,10 +402,6 @@ int CommandLine::run_with_options(const RunAction& action) {
   options_.warnings = settings_.read_environment();
   set_typed(root_);
   if (chosen() == &app_ && root_.has("SOURCE")) check_source(options_.camera.source);
-  const std::string& advice = like_run(chosen())->advice;
-  if (!advice.empty() && root_.has("SOURCE")) {
-    throw usage_error(fmt::format("{} takes no SOURCE: {}", full_name(*chosen()), advice));
-  }
   return action(options_);
 }
 

@@ -38,8 +38,7 @@ class Command {
     for (const char* key : keys) add_flag(declared(options, key));
   }
   // --watch and --config. Before the typed values are set, `take` gets the options of the watch
-  // that
-  // --watch names. `config`: as LikeRun::config.
+  // that --watch names. `config`: as LikeRun::config.
   void add_watch_flags(ConfiguredWatch& watch, const std::string& config,
                        std::function<void(const RunOptions& options)> take);
   void add_positional(const std::string& name, const Value& value, const std::string& help,
@@ -90,6 +89,10 @@ class CommandLine {
   struct LikeRun {
     std::string config;  // a file that is read when it exists and no other is named; empty: none
     std::string advice;  // what to do instead of naming a SOURCE; empty: the command takes one
+    // The flags of `run` that do something here, besides --config and --set; empty: all.
+    std::vector<std::string> flags;
+
+    bool takes(const CLI::Option& option) const;
   };
 
   // A sub-command that takes the options of `run`; "mqtt forget" is one within another. The first
@@ -146,7 +149,7 @@ class CommandLine {
   std::string unexpected() const;
   std::string meant_flag(const std::string& typed) const;
   std::vector<std::string> flags() const;
-  void check_place() const;
+  void check_taken() const;
   void check_source(const std::string& source) const;
 
   void parse(std::vector<std::string> arguments);

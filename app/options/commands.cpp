@@ -86,11 +86,10 @@ void check_label(const std::string& label) {
   }
 }
 
-// A command of `lookout model`, and where it puts what is typed.
-std::pair<Command&, ModelCommandOptions&> add_model_command(CommandLine& line,
-                                                            const std::string& name,
-                                                            const std::string& description,
-                                                            const ModelAction& action) {
+// A command of `lookout model`, and where it puts what is typed. `flags`: as LikeRun::flags.
+std::pair<Command&, ModelCommandOptions&> add_model_command(
+    CommandLine& line, const std::string& name, const std::string& description,
+    const ModelAction& action, const std::vector<std::string>& flags = {"--model", "--log-level"}) {
   const auto options = std::make_shared<ModelCommandOptions>();
   Command& command =
       line.add_like_run("model " + name,
@@ -99,7 +98,7 @@ std::pair<Command&, ModelCommandOptions&> add_model_command(CommandLine& line,
                             "names. The configuration of the service is read if it exists and "
                             "--config names no other file.",
                         [action, options](const RunOptions& run) { return action(run, *options); },
-                        {kServiceConfig, "it is about models"});
+                        {kServiceConfig, "it is about models", flags});
   command.add_flag("--watch",
                    parsed(options->watch, "a name", "NAME",
                           [](const std::string& text) { return std::optional(text); }),
@@ -124,7 +123,7 @@ void add_serve(CommandLine& line, const CommandLine::RunAction& action) {
                       if (options.http.address.empty()) options.http.address = kAddress;
                       return action(options);
                     },
-                    {"", "lookout run SOURCE --http 127.0.0.1:8090 does both"})
+                    {"", "lookout run SOURCE --http 127.0.0.1:8090 does both", {}})
       .examples("lookout serve --model mobilenet_v2.pt --http 127.0.0.1:8090");
 }
 
@@ -137,7 +136,7 @@ void add_mqtt_forget(CommandLine& line,
       "The camera is that of camera.name, or the only one of this machine. The configuration of "
       "the service is read if it exists and --config names no other file.",
       [action, all_machines](const RunOptions& options) { return action(options, *all_machines); },
-      {kServiceConfig, "name the camera with --set camera.name=NAME"});
+      {kServiceConfig, "name the camera with --set camera.name=NAME", {"--mqtt", "--log-level"}});
   forget.examples("lookout mqtt forget --set camera.name=garage");
   forget.add_flag("--all-machines", boolean(*all_machines),
                   "Also remove what other machines left under this name: a board that is gone, or "
@@ -165,7 +164,8 @@ void add_model_back(CommandLine& line, const ModelAction& action) {
 
 void add_model_list(CommandLine& line, const ModelAction& action) {
   const auto [list, options] =
-      add_model_command(line, "list", "Show the models that were installed", action);
+      add_model_command(line, "list", "Show the models that were installed", action,
+                        {"--model", "--format", "--log-level"});
   list.examples("lookout model list");
 }
 
@@ -176,7 +176,7 @@ void add_reload(CommandLine& line, const CommandLine::RunAction& action) {
                     "/etc/lookout/lookout.toml unless "
                     "--config names another file there. A run that is no service reads its own "
                     "again after kill -USR2 PID.",
-                    action, {kServiceConfig, "it is about the service"})
+                    action, {kServiceConfig, "it is about the service", {"--log-level"}})
       .examples(
           "sudo lookout reload\n"
           "sudo lookout reload --config /etc/lookout/front.toml");
@@ -192,7 +192,7 @@ void add_password(CommandLine& line,
       "written beside the configuration, as lookout.password, or where http.password-file says. "
       "The configuration of the service is read if it exists and --config names no other file.",
       [action, options](const RunOptions& run) { return action(run, *options); },
-      {kServiceConfig, "it is about a password"});
+      {kServiceConfig, "it is about a password", {"--log-level"}});
   password.examples(
       "sudo lookout password\n"
       "sudo lookout password --config /etc/lookout/front.toml");
@@ -242,7 +242,7 @@ void add_doctor(CommandLine& line,
       "Check whether run would start, and explain problems\n"
       "It takes the options of run. The configuration of the service is read if it "
       "exists and --config names no other file; --config '' reads none.",
-      [action, options](const RunOptions& run) { return action(run, *options); }, {config, ""});
+      [action, options](const RunOptions& run) { return action(run, *options); }, {config, "", {}});
   doctor.examples(
       "lookout doctor\n"
       "lookout doctor /dev/video0 --model garage.pt\n"

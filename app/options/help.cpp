@@ -121,8 +121,8 @@ std::string CommandLine::option_groups(const CLI::App& app) const {
   std::vector<const CLI::Option*> options = app.get_options();
   const LikeRun* run = like_run(&app);
   for (const CLI::Option* option : app_.get_options()) {
-    const bool is_refused = option->get_positional() && run != nullptr && !run->advice.empty();
-    if (run != nullptr && option != app_.get_help_ptr() && !is_refused) options.push_back(option);
+    const bool is_taken = run != nullptr && run->takes(*option);
+    if (is_taken && option != app_.get_help_ptr()) options.push_back(option);
   }
   for (const CLI::Option* option : options) {
     if (option->get_group().empty() || option == app_.get_version_ptr()) continue;
@@ -153,7 +153,7 @@ std::string CommandLine::command_page(const CLI::App& app) const {
     text += wrapped("  " + command->get_name(), brief(*command), kHelpColumn);
   }
   text += option_groups(app);
-  return run != nullptr ? text + keys_without_flags() : text;
+  return run != nullptr && run->flags.empty() ? text + keys_without_flags() : text;
 }
 
 std::string CommandLine::keys_without_flags() const {

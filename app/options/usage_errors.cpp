@@ -126,20 +126,26 @@ std::vector<std::string> CommandLine::flags() const {
   std::vector<std::string> names;
   for (const CLI::App* owner : owners) {
     for (const CLI::Option* option : owner->get_options()) {
+      const bool is_taken = owner != &app_ || like_run(chosen())->takes(*option);
       for (const std::string& name : option->get_lnames()) {
-        if (!option->get_group().empty()) names.push_back(name);
+        if (!option->get_group().empty() && is_taken) names.push_back(name);
       }
     }
   }
   return names;
 }
 
-// Refuses options of `run` that stand before another command, which would ignore them.
-void CommandLine::check_place() const {
-  if (!has_own_options()) return;
+// Refuses options of `run` that the command would ignore.
+void CommandLine::check_taken() const {
+  const LikeRun* how = like_run(chosen());
   for (const CLI::Option* option : app_.parse_order()) {
-    throw usage_error(fmt::format("{0}: {1} has options of its own, which stand after {1}",
-                                  option->get_name(), chosen()->get_name()));
+    if (how == nullptr) {
+      throw usage_error(fmt::format("{0}: {1} has options of its own, which stand after {1}",
+                                    option->get_name(), chosen()->get_name()));
+    }
+    if (how->takes(*option)) continue;
+    throw usage_error(fmt::format("{} takes no {}{}", full_name(*chosen()), option->get_name(),
+                                  option->get_positional() ? ": " + how->advice : ""));
   }
 }
 

@@ -354,6 +354,22 @@ TEST(Commands, ModelsAreInstalledWithTheOptionsOfARun) {
                "there is no model foo: lookout model install, back, list");
 }
 
+TEST(Commands, FlagsOfARunThatDoNothingAreRefused) {
+  EXPECT_THAT(text_of({"reload", "--help"}),
+              AllOf(HasSubstr("--config FILE"), HasSubstr("--set SECTION.KEY=VALUE"),
+                    HasSubstr("--log-level"), Not(HasSubstr("--top-k"))));
+  EXPECT_THAT(text_of({"mqtt", "forget", "--help"}),
+              AllOf(HasSubstr("--mqtt URL"), Not(HasSubstr("--roi"))));
+  expect_error({"reload", "--top-k", "3"}, ErrorKind::kUsage,
+               "reload takes no --top-k; see lookout reload --help");
+  EXPECT_THAT(text_of({"model", "list", "--help"}), HasSubstr("--format text|json"));
+  EXPECT_THAT(text_of({"model", "back", "--help"}), Not(HasSubstr("--format")));
+  expect_error({"--overlay", "model", "list"}, ErrorKind::kUsage, "model list takes no --overlay");
+  expect_error({"password", "--log-levle", "off"}, ErrorKind::kUsage, "did you mean --log-level?");
+  expect_error({"reload", "--thraeds", "2"}, ErrorKind::kUsage,
+               "there is no --thraeds; see lookout reload --help");
+}
+
 TEST(Commands, HelpFitsATerminal) {
   for (const auto& page : pages()) {
     std::istringstream text(text_of(page));
