@@ -315,9 +315,9 @@ std::vector<std::string> page_addresses(const SetupHost& host) {
   return addresses;
 }
 
-std::string page_text(const std::map<std::string, std::string>& answers, const SetupHost& host) {
-  const std::string& page = answers.at("page");
-  if (page == "off") return {};
+std::string page_text(const SetupAnswers& answers, const SetupHost& host) {
+  const std::string page = answer_to(answers, "page");
+  if (page.empty() || page == "off") return {};
   if (page == "board") {
     return fmt::format(
         "Its page: http://127.0.0.1:{0}/ on this machine. From another one, first\n"
@@ -332,7 +332,7 @@ std::string page_text(const std::map<std::string, std::string>& answers, const S
   return text;
 }
 
-std::string next_steps(const std::map<std::string, std::string>& answers) {
+std::string next_steps(const SetupAnswers& answers) {
   std::string text;
   if (answers.at("broker") != kNone) {
     append_format(text,
@@ -355,8 +355,7 @@ std::string next_steps(const std::map<std::string, std::string>& answers) {
          "sees.\n";
 }
 
-void tell_end(const std::map<std::string, std::string>& answers, const std::string& result,
-              const SetupHost& host) {
+void tell_end(const SetupAnswers& answers, const std::string& result, const SetupHost& host) {
   host.tell(fmt::format("\nlookout runs{}. It sees: {}\n{}{}",
                         answers.at("boot") == "yes" ? ", and starts with the machine" : "",
                         printable(result), page_text(answers, host), next_steps(answers)));
@@ -380,9 +379,10 @@ void show(const SetupHost& host) {
 
 // Home Assistant forgets the camera, if the broker can be asked.
 void forget_camera(const SetupRecord& record, const SetupHost& host) {
-  if (record.answers.at("broker") == kNone) return;
+  const std::string broker = answer_to(record.answers, "broker");
+  if (broker.empty() || broker == kNone) return;
   RunOptions options;
-  options.camera.name = record.answers.at("name");
+  options.camera.name = answer_to(record.answers, "name");
   options.mqtt = present_configuration(host.root).mqtt;
   const fs::path secret = host.root / fs::path(kSetupSecrets).relative_path() / "mqtt";
   std::error_code unseen;

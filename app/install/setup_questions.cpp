@@ -53,8 +53,7 @@ bool is_word_of(const std::string& answer, std::initializer_list<std::string_vie
 bool is_no(const std::string& answer) { return is_word_of(answer, {kNone, "no", "n", "off", "-"}); }
 
 std::string remembered(const SetupRun& run, const std::string& key) {
-  const auto found = run.before.answers.find(key);
-  return found == run.before.answers.end() ? "" : found->second;
+  return answer_to(run.before.answers, key);
 }
 
 std::string kept_secret(const SetupRun& run, const std::string& name) {
@@ -543,14 +542,17 @@ void ask(SetupRun& run, const SetupQuestion& question, const std::string& number
 
 }  // namespace
 
-bool SetupDraft::has(const std::string& key, const std::string& answer) const {
+std::string answer_to(const SetupAnswers& answers, const std::string& key) {
   const auto found = answers.find(key);
-  return found != answers.end() && found->second == answer;
+  return found == answers.end() ? "" : found->second;
+}
+
+bool SetupDraft::has(const std::string& key, const std::string& answer) const {
+  return answer_to(answers, key) == answer;
 }
 
 std::string SetupRun::given(const std::string& key) const {
-  const auto found = options.answers.find(key);
-  return found == options.answers.end() ? "" : found->second;
+  return answer_to(options.answers, key);
 }
 
 std::string SetupRun::secret_of(const std::string& flag, const std::string& file) const {
@@ -576,7 +578,7 @@ void ask_questions(SetupRun& run) {
   }
 }
 
-std::string shown_answers(const std::map<std::string, std::string>& answers) {
+std::string shown_answers(const SetupAnswers& answers) {
   std::string text;
   for (const SetupQuestion& question : questions()) {
     const auto answer = answers.find(std::string(question.key));

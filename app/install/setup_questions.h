@@ -11,10 +11,15 @@
 
 namespace lookout {
 
+using SetupAnswers = std::map<std::string, std::string>;  // by the keys of the questions
+
+// Empty: there is none, as in the record of an older version that did not ask.
+std::string answer_to(const SetupAnswers& answers, const std::string& key);
+
 // What the last setup wrote down, in /etc/lookout/setup.json.
 struct SetupRecord {
-  std::map<std::string, std::string> answers;  // by the keys of the questions
-  std::vector<std::string> files;              // that it made; paths below the root, as "/etc/..."
+  SetupAnswers answers;
+  std::vector<std::string> files;  // that it made; paths below the root, as "/etc/..."
   // As it was before the first setup: names of units.
   std::set<std::string> enabled_before;
   std::set<std::string> active_before;
@@ -22,9 +27,9 @@ struct SetupRecord {
   bool exists() const { return !answers.empty(); }
 };
 
-// What the answers come to. `settings` are lines of the configuration, by section.
+// What the answers come to.
 struct SetupDraft {
-  std::map<std::string, std::string> answers;  // as SetupRecord::answers
+  SetupAnswers answers;
   std::map<std::string, std::string> secrets;  // lines of files, by the names of credentials
   std::set<std::string> addresses;             // that the service may reach
   bool looks_up_names = false;
@@ -62,7 +67,7 @@ std::vector<SetupFlag> setup_flags();
 void ask_questions(SetupRun& run);
 
 // Lines for who wants to know what is set up, without secrets.
-std::string shown_answers(const std::map<std::string, std::string>& answers);
+std::string shown_answers(const SetupAnswers& answers);
 
 // The secret's answer when there is one.
 inline constexpr const char* kKept = "kept";

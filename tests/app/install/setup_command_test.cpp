@@ -550,5 +550,20 @@ TEST_F(SetupTest, ItShowsWhatIsSetUpWithoutSecrets) {
   EXPECT_THAT(told_, Not(HasSubstr("secret of")));
 }
 
+TEST_F(SetupTest, TheRecordOfAVersionThatAskedLessIsShownAndUndone) {
+  SetupRecord older;
+  older.answers = {{"camera", "/dev/video0"}};
+  older.files = {"/etc/lookout/conf.d/50-setup.toml"};
+  const std::string config = root_.write("etc/lookout/conf.d/50-setup.toml", "");
+  root_.write("etc/lookout/setup.json", to_text(older));
+  SetupOptions options;
+  options.show = true;
+  set_up(options, host_);
+  EXPECT_THAT(told_, HasSubstr("camera   /dev/video0"));
+  undo();
+  EXPECT_FALSE(fs::exists(config));
+  EXPECT_EQ(forgotten_, "");
+}
+
 }  // namespace
 }  // namespace lookout
