@@ -127,9 +127,14 @@ void print(std::string_view text) {
 // program which the signal ended.
 int status_of(bool done) { return done ? 0 : 128 + stop_signal; }
 
-// After the log level was set.
 void log_warnings(const std::vector<std::string>& warnings) {
   for (const std::string& warning : warnings) lookout::log_warn("{}", warning);
+}
+
+// Sets the level, and then logs what is odd in the configuration.
+void begin_log(const lookout::RunOptions& options) {
+  lookout::set_log_level(options.log.level);
+  log_warnings(options.warnings);
 }
 
 int run_doctor(const lookout::RunOptions& options, const lookout::DoctorOptions& doctor,
@@ -213,7 +218,7 @@ void add_model_commands(lookout::CommandLine& line) {
     return [command](const lookout::RunOptions& options,
                      const lookout::ModelCommandOptions& command_options) {
       end_by_signals();
-      lookout::set_log_level(options.log.level);
+      begin_log(options);
       print(command(options, command_options, lookout::local_service(options.config_file)));
       return 0;
     };
@@ -223,14 +228,14 @@ void add_model_commands(lookout::CommandLine& line) {
   lookout::add_model_list(line, with_service(lookout::list_models));
   lookout::add_reload(line, [](const lookout::RunOptions& options) {
     end_by_signals();
-    lookout::set_log_level(options.log.level);
+    begin_log(options);
     print(lookout::reload_service(options, lookout::local_service(options.config_file)));
     return 0;
   });
   lookout::add_password(line, [](const lookout::RunOptions& options,
                                  const lookout::PasswordOptions& password_options) {
     end_by_signals();
-    lookout::set_log_level(options.log.level);
+    begin_log(options);
     print(lookout::change_password(options, password_options, lookout::standard_input()));
     return 0;
   });
@@ -244,8 +249,7 @@ void add_model_commands(lookout::CommandLine& line) {
 
 void add_commands(lookout::CommandLine& line, const std::vector<std::string>& arguments) {
   const auto run = [&line, arguments](const lookout::RunOptions& options) {
-    lookout::set_log_level(options.log.level);
-    log_warnings(options.warnings);
+    begin_log(options);
     static const lookout::WakeEvent run_wake;
     static const lookout::WakeEvent wake_of_reload;
     wake = &run_wake;
@@ -268,7 +272,7 @@ void add_commands(lookout::CommandLine& line, const std::vector<std::string>& ar
       });
   lookout::add_mqtt_forget(line, [](const lookout::RunOptions& options, bool all_machines) {
     end_by_signals();
-    lookout::set_log_level(options.log.level);
+    begin_log(options);
     print(lookout::forget_mqtt(options, all_machines));
     return 0;
   });
@@ -280,8 +284,7 @@ void add_commands(lookout::CommandLine& line, const std::vector<std::string>& ar
   add_model_commands(line);
   lookout::add_list_cameras(line, [](const lookout::RunOptions& options) {
     end_by_signals();
-    lookout::set_log_level(options.log.level);
-    log_warnings(options.warnings);
+    begin_log(options);
     print(lookout::list_cameras({options}));
     return 0;
   });
