@@ -1,8 +1,6 @@
 #include "platform/history/history_reader.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <system_error>
 #include <utility>
@@ -22,9 +20,6 @@ SELECT c.at, c.number, w.text, s.text, c.score, m.text, c.picture,
    ORDER BY p.at DESC, p.number DESC LIMIT 1)
 FROM change c JOIN watch w ON w.id = c.watch LEFT JOIN name s ON s.id = c.state
   JOIN name m ON m.id = c.model WHERE c.watch = ? )";
-
-std::int64_t ms_of(HistoryTime time) { return time.time_since_epoch().count(); }
-HistoryTime time_of_ms(std::int64_t ms) { return HistoryTime(std::chrono::milliseconds(ms)); }
 
 std::optional<std::string> text_or_nothing(const SqliteStatement& row, int column) {
   return row.is_null(column) ? std::nullopt : std::optional(row.text(column));
@@ -53,7 +48,7 @@ std::unique_ptr<SqliteDatabase> open_for_reading(const fs::path& file) {
 HistoryEvent event_of(const SqliteStatement& row, const PictureFiles& pictures) {
   HistoryEvent event;
   int column = 0;
-  event.at = time_of_ms(row.integer(column++));
+  event.at = from_ms(row.integer(column++));
   event.number = row.integer(column++);
   event.watch = row.text(column++);
   event.state = text_or_nothing(row, column++);
@@ -109,7 +104,7 @@ std::vector<HistoryReader::Watch> HistoryReader::watches(const std::optional<std
   std::vector<Watch> found;
   SqliteStatement rows(*database_, "SELECT id, text, summed FROM watch ORDER BY text");
   while (rows.step()) {
-    Watch watch{rows.integer(0), rows.text(1), time_of_ms(rows.integer(2))};
+    Watch watch{rows.integer(0), rows.text(1), from_ms(rows.integer(2))};
     if (!name || watch.name == *name) found.push_back(std::move(watch));
   }
   return found;
@@ -134,9 +129,9 @@ std::vector<HistoryEvent> HistoryReader::events(const HistoryQuery& query,
         *database_, std::string(kSelectEvent) +
                         "AND c.at >= ? AND c.at <= ? AND (c.at, c.number) < (?, ?) " +
                         (state ? "AND c.state = ? " : "") + "ORDER BY c.at DESC, c.number DESC");
-    rows->bind(watch.id).bind(ms_of(query.from));
-    rows->bind(ms_of(std::min(query.to, start.at)));
-    rows->bind(ms_of(start.at)).bind(start.number);
+    rows->bind(watch.id).bind(to_ms(query.from));
+    rows->bind(to_ms(std::min(query.to, start.at)));
+    rows->bind(to_ms(start.at)).bind(start.number);
     if (state) rows->bind(*state);
     merged.add(std::move(rows));
   }
@@ -156,12 +151,12 @@ HistoryPart<HistoryEvent> HistoryReader::timeline(const HistoryQuery& query, std
     SqliteStatement first(*database_, std::string(kSelectEvent) +
                                           "AND c.at <= ? "
                                           "ORDER BY c.at DESC, c.number DESC LIMIT 1");
-    first.bind(watch.id).bind(ms_of(query.from));
+    first.bind(watch.id).bind(to_ms(query.from));
     if (first.step()) events[watch.name].push_back(event_of(first, pictures_));
     auto rows = std::make_unique<SqliteStatement>(
         *database_,
         std::string(kSelectEvent) + "AND c.at > ? AND c.at < ? ORDER BY c.at, c.number");
-    rows->bind(watch.id).bind(ms_of(query.from)).bind(ms_of(query.to));
+    rows->bind(watch.id).bind(to_ms(query.from)).bind(to_ms(query.to));
     merged.add(std::move(rows));
   }
   HistoryPart<HistoryEvent> part;
@@ -189,12 +184,12 @@ void HistoryReader::add_rows(const Watch& watch, const HistoryQuery& query, Hist
                        "SELECT at, state FROM change WHERE watch = ?1 AND at < ?3 AND at >= "
                        "coalesce((SELECT max(at) FROM change WHERE watch = ?1 AND at <= ?2), ?2) "
                        "ORDER BY at, number");
-  rows.bind(watch.id).bind(ms_of(from)).bind(ms_of(to));
+  rows.bind(watch.id).bind(to_ms(from)).bind(to_ms(to));
   bool known = false;
   std::int64_t state = 0;
   HistoryTime begin;
   while (rows.step()) {
-    const HistoryTime at = time_of_ms(rows.integer(0));
+    const HistoryTime at = from_ms(rows.integer(0));
     if (known) hours.add(state, begin, at, from, to);
     begin = at;
     known = !rows.is_null(1);
@@ -219,7 +214,7 @@ void HistoryReader::clamp_to_content(const std::vector<Watch>& watches, HistoryT
   for (const Watch& watch : watches) {
     SqliteStatement first(*database_, "SELECT min(at) FROM change WHERE watch = ?");
     if (first.bind(watch.id).step() && !first.is_null(0)) {
-      begin = std::min(begin, HistoryTime(std::chrono::floor<hours>(time_of_ms(first.integer(0)))));
+      begin = std::min(begin, HistoryTime(std::chrono::floor<hours>(from_ms(first.integer(0)))));
     }
     SqliteStatement sums(*database_, "SELECT min(hour), max(hour) FROM hour WHERE watch = ?");
     if (sums.bind(watch.id).step() && !sums.is_null(0)) {
@@ -295,7 +290,7 @@ std::optional<HistoryTime> HistoryReader::last_seen() {
                        "SELECT max(at) FROM (SELECT at FROM seen UNION ALL SELECT max(at) FROM "
                        "change)");
   if (!last.step() || last.is_null(0)) return std::nullopt;
-  return time_of_ms(last.integer(0));
+  return from_ms(last.integer(0));
 }
 
 std::optional<HistoryTime> HistoryReader::complete_since() {
@@ -303,7 +298,7 @@ std::optional<HistoryTime> HistoryReader::complete_since() {
                         "SELECT max(summed) FROM watch WHERE id IN (SELECT watch FROM "
                         "hour)");
   if (!since.step() || since.is_null(0)) return std::nullopt;
-  return time_of_ms(since.integer(0));
+  return from_ms(since.integer(0));
 }
 
 std::optional<HistoryEvent> HistoryReader::event(const std::string& watch, std::int64_t number) {
@@ -326,9 +321,9 @@ std::optional<EventPicture> read_event_picture(const fs::path& folder, const std
   const auto event = reader.event(watch, number);
   const auto file = event ? reader.picture(number) : std::nullopt;
   if (!file) return std::nullopt;
-  std::ifstream stream(*file, std::ios::binary);
-  EventPicture picture{event->at, {std::istreambuf_iterator<char>(stream), {}}};
-  return picture.jpeg.empty() ? std::nullopt : std::optional(std::move(picture));
+  auto jpeg = read_picture(*file);
+  if (!jpeg) return std::nullopt;
+  return EventPicture{event->at, std::move(*jpeg)};
 }
 
 }  // namespace lookout

@@ -42,9 +42,6 @@ UNION ALL SELECT 1 FROM hour WHERE watch NOT IN (SELECT id FROM watch)
   OR state NOT IN (SELECT id FROM name) LIMIT 1
 )";
 
-std::int64_t to_ms(HistoryTime time) { return time.time_since_epoch().count(); }
-HistoryTime from_ms(std::int64_t ms) { return HistoryTime(milliseconds(ms)); }
-
 std::map<std::string, std::int64_t> read_ids(SqliteDatabase& database, const char* sql) {
   std::map<std::string, std::int64_t> ids;
   SqliteStatement rows(database, sql);

@@ -10,6 +10,10 @@ namespace lookout {
 
 using HistoryTime = std::chrono::time_point<std::chrono::system_clock, std::chrono::milliseconds>;
 
+// As a database keeps it: milliseconds since 1970.
+inline std::int64_t to_ms(HistoryTime time) { return time.time_since_epoch().count(); }
+inline HistoryTime from_ms(std::int64_t ms) { return HistoryTime(std::chrono::milliseconds(ms)); }
+
 // Hours of UTC: no hour is longer or shorter than another.
 struct HourSums {
   struct Sum {

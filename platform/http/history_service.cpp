@@ -7,10 +7,9 @@
 #include <array>
 #include <cstdlib>
 #include <exception>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "platform/history/history_reader.h"
@@ -177,9 +176,9 @@ HttpResponse timeline_answer(HistoryReader& reader, const HttpRequest& request, 
 
 HttpResponse picture_answer(const HistoryReader& reader, std::int64_t number) {
   const auto file = reader.picture(number);
-  if (!file) return http_error(404, "no_picture", "this change has no picture");
-  std::ifstream jpeg(*file, std::ios::binary);
-  return http_text("image/jpeg", {std::istreambuf_iterator<char>(jpeg), {}});
+  auto jpeg = file ? read_picture(*file) : std::nullopt;
+  if (!jpeg) return http_error(404, "no_picture", "this change has no picture");
+  return http_text("image/jpeg", std::move(*jpeg));
 }
 
 }  // namespace

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <opencv2/imgproc.hpp>
@@ -17,6 +15,7 @@
 #include "platform/pictures/encode_picture.h"
 #include "platform/pictures/jpeg_decoder.h"
 #include "platform/system/parse_number.h"
+#include "platform/system/picture_files.h"
 
 namespace lookout {
 
@@ -434,12 +433,11 @@ HttpResponse TeachService::picture(const Asked& asked) {
   }
   const auto file = teaching_->with_library(
       [&](TeachLibrary& library) { return library.file(library.picture(asked.number).number); });
-  std::ifstream stream(file, std::ios::binary);
-  std::string jpeg{std::istreambuf_iterator<char>(stream), {}};
-  if (jpeg.empty()) return http_error(404, "no_picture", "the picture's file is missing");
-  if (is_thumb) jpeg = thumb_of(jpeg);
-  if (jpeg.empty()) return http_error(422, "damaged_picture", "the picture's file is damaged");
-  HttpResponse response = http_text("image/jpeg", std::move(jpeg));
+  auto jpeg = read_picture(file);
+  if (!jpeg) return http_error(404, "no_picture", "the picture's file is missing");
+  if (is_thumb) jpeg = thumb_of(*jpeg);
+  if (jpeg->empty()) return http_error(422, "damaged_picture", "the picture's file is damaged");
+  HttpResponse response = http_text("image/jpeg", std::move(*jpeg));
   response.cache = kKeptByBrowsers;
   return response;
 }

@@ -1,8 +1,9 @@
 #include "platform/system/picture_files.h"
 
-#include <optional>
-#include <string>
+#include <fstream>
+#include <iterator>
 #include <system_error>
+#include <utility>
 
 #include "platform/system/atomic_file.h"
 #include "platform/system/parse_number.h"
@@ -49,6 +50,12 @@ void PictureFiles::remove_from(std::int64_t number) const {
       if (of_row && *of_row >= number) fs::remove(path);
     }
   }
+}
+
+std::optional<std::string> read_picture(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::string jpeg{std::istreambuf_iterator<char>(stream), {}};
+  return jpeg.empty() ? std::nullopt : std::optional(std::move(jpeg));
 }
 
 }  // namespace lookout

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
+#include <string>
 #include <string_view>
 
 namespace lookout {
@@ -26,5 +28,8 @@ class PictureFiles {
  private:
   std::filesystem::path folder_;
 };
+
+// Nothing: the file is gone by now, cannot be read, or is empty.
+std::optional<std::string> read_picture(const std::filesystem::path& file);
 
 }  // namespace lookout

@@ -236,6 +236,8 @@ TEST_F(HistoryServiceTest, PicturesAreThoseOfTheirChanges) {
   EXPECT_EQ(picture.status, 200);
   EXPECT_EQ(picture.type, "image/jpeg");
   EXPECT_EQ(*picture.body, "a jpeg");
+  std::filesystem::resize_file(*HistoryReader(folder_).picture(2), 0);
+  EXPECT_EQ(ask("/api/1/events/2.jpg").status, 404) << "a file of a damaged card";
   EXPECT_EQ(ask("/api/1/events/1.jpg").status, 404);
 }
 
