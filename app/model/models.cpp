@@ -20,10 +20,12 @@
 #include "pipeline/core/lower_case.h"
 #include "pipeline/core/model_spec.h"
 #include "pipeline/training/shared_backbone.h"
+#include "platform/system/atomic_file.h"
 #include "platform/system/input_file.h"
 #include "platform/system/process.h"
 #include "platform/system/process_usage.h"
 #include "platform/system/service.h"
+#include "platform/system/state_folder.h"
 #include "platform/system/system_info.h"
 
 namespace lookout {
@@ -147,6 +149,28 @@ std::optional<ModelArchive> find_base(const std::filesystem::path& folder, const
   return std::nullopt;
 }
 
+// Where a service keeps the bases of its heads; empty: it has no state folder.
+std::filesystem::path folder_of_kept_bases() {
+  const std::filesystem::path state = state_folder();
+  return state.empty() ? state : state / "models";
+}
+
+// The package's next version may bring another base, and without its own a head does not run.
+void keep_base(const ModelArchive& archive, const HeadBase& base) {
+  const std::filesystem::path folder = folder_of_kept_bases();
+  if (folder.empty() || find_base(folder, base)) return;
+  try {
+    make_readable_folder(folder);
+    TempFile file(folder / (base.sha256 + archive.path().extension().string()));
+    file.write(archive.bytes());
+    file.let_group_read();
+    file.keep();
+  } catch (const std::system_error& error) {
+    log_warn("base {} is not kept in {}: {}; an upgrade of lookout-base may replace it",
+             archive.path().string(), folder.string(), error.code().message());
+  }
+}
+
 // A base runs, and a head may be from anywhere: a base beside it would be, too.
 Error no_base(const std::filesystem::path& head, const HeadBase& base) {
   constexpr const char* kNameIt =
@@ -166,8 +190,8 @@ Error no_base(const std::filesystem::path& head, const HeadBase& base) {
 }
 
 // The archive `named`; when that is empty, the file with the size and the SHA-256 of `base` in the
-// folders for models. Throws as ModelArchive for a file that is named, Error(kBadData) when it is
-// another base, Error(kNoInput) when none is found.
+// folders for models, which a service keeps. Throws as ModelArchive for a file that is named,
+// Error(kBadData) when it is another base, Error(kNoInput) when none is found.
 ModelArchive read_base(const std::filesystem::path& head, const HeadBase& base,
                        const std::string& named) {
   if (!named.empty()) {
@@ -178,9 +202,14 @@ ModelArchive read_base(const std::filesystem::path& head, const HeadBase& base,
                              "the head again",
                              named, base.name, base.sha256));
   }
-  if (auto archive = find_base(model_path("").parent_path(), base)) return std::move(*archive);
-  for (const char* folder : kModelFolders) {
-    if (auto archive = find_base(folder, base)) return std::move(*archive);
+  std::vector<std::filesystem::path> folders{models_folder()};
+  folders.insert(folders.end(), kModelFolders.begin(), kModelFolders.end());
+  folders.push_back(folder_of_kept_bases());
+  for (const std::filesystem::path& folder : folders) {
+    auto archive = find_base(folder, base);
+    if (!archive) continue;
+    keep_base(*archive, base);
+    return std::move(*archive);
   }
   throw no_base(head, base);
 }

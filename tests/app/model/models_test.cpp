@@ -1,5 +1,7 @@
 #include "app/model/models.h"
 
+#include <cstdlib>
+
 #include "pipeline/core/sha256.h"
 #include "tests/support/heads.h"
 #include "tests/support/source_testing.h"
@@ -29,6 +31,8 @@ TEST(Models, ArchiveAndLabelsAreOptional) {
 // Files that are read and not run.
 class Heads : public testing::Test {
  protected:
+  void TearDown() override { unsetenv("STATE_DIRECTORY"); }
+
   static HeadFile head_of(const std::string& base) {
     HeadFile head = small_head(4);
     head.base = {"small", sha256(base), base.size()};
@@ -82,6 +86,21 @@ TEST_F(Heads, TakeTheBaseThatIsNamed) {
   const TempDir elsewhere;
   named_ = elsewhere.write("any.name", base_);
   EXPECT_EQ(read().archive.path(), named_);
+}
+
+TEST_F(Heads, OfAServiceKeepTheirBase) {
+  const TempDir state;
+  setenv("STATE_DIRECTORY", state.path().c_str(), 1);
+  const ModelArchive installed(model_path(""));
+  directory_.write("gate.head", write_head(head_of(std::string(installed.bytes()))));
+  read();
+  const std::string kept =
+      state / ("models/" + installed.sha256() + installed.path().extension().string());
+  EXPECT_EQ(read_file(kept), installed.bytes()) << "an upgrade may bring another one";
+
+  directory_.write("gate.head", write_head(head_of(base_)));
+  const std::string older = state.write("models/older.pt", base_);
+  EXPECT_EQ(read().archive.path(), older) << "of a version that is no longer installed";
 }
 
 TEST_F(Heads, NeedTheirBase) {
