@@ -66,7 +66,7 @@ struct HistoryStore::Row {
 HistoryStore::HistoryStore(const fs::path& folder)
     : lock_(folder),
       pictures_(folder),
-      database_(folder / kHistoryFile, SqliteDatabase::Access::kWrite) {
+      database_(checked_database(folder / kHistoryFile), SqliteDatabase::Access::kWrite) {
   prepare(folder / kHistoryFile);
   check_rows();
   watches_ = read_ids(database_, "SELECT id, text FROM watch");

@@ -383,6 +383,29 @@ TEST_F(HistoryStoreTest, ADamagedFileIsSetAsideWithItsPictures) {
   EXPECT_THAT(open_history(folder()).damage, IsEmpty());
 }
 
+TEST_F(HistoryStoreTest, AFileThatWasEmptiedKeepsItsPictures) {
+  for (const auto& lose :
+       {+[](const std::filesystem::path& file) { resize_file(file, 0); },
+        +[](const std::filesystem::path& file) { std::filesystem::remove(file); }}) {
+    {
+      HistoryStore store(folder());
+      HistoryChange open = change(store, kStart, "open");
+      store.write_picture(open.number, "jpeg");
+      store.add({open});
+    }
+    lose(folder() / kHistoryFile);
+    EXPECT_THAT(open_history(folder()).damage, testing::Not(IsEmpty()));
+    EXPECT_TRUE(exists(folder() / "pictures.damaged/0/1.jpg"));
+    std::filesystem::remove_all(folder());
+  }
+}
+
+TEST_F(HistoryStoreTest, AFolderOfPicturesThatIsNoneOfOursStays) {
+  std::filesystem::create_directories(folder() / "pictures/holidays");
+  EXPECT_THAT(open_history(folder()).damage, IsEmpty());
+  EXPECT_TRUE(exists(folder() / "pictures/holidays"));
+}
+
 TEST_F(HistoryStoreTest, ADamagedFileKeepsItsLogWhichMayHaveTheNewestChanges) {
   { const HistoryStore first(folder()); }
   HistoryStore store(folder());
