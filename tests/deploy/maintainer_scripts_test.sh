@@ -77,8 +77,11 @@ expect 'an installation starts nothing' test ! -s "$active"
 run prerm upgrade
 expect 'an upgrade makes no list' test ! -e "$root/run/lookout.stopped"
 
-# Sockets that an earlier version enabled are wanted by their services, too; a purge leaves no folder of that.
+# Sockets that an earlier version enabled are wanted by their services, too; a purge leaves no folder of that, nor
+# what lookout setup made.
 units=$root/etc/systemd/system
+mkdir -p "$units/lookout.service.d" "$units/lookout.socket.d"
+touch "$units/lookout.service.d/50-setup.conf" "$units/lookout.socket.d/50-setup.conf"
 mkdir -p "$units/sockets.target.wants" "$units/lookout@front.service.wants" "$units/lookout.service.wants"
 ln -s /lookout@.socket "$units/sockets.target.wants/lookout@front.socket"
 ln -s /lookout@.socket "$units/lookout@front.service.wants/lookout@front.socket"
