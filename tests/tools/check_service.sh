@@ -60,7 +60,7 @@ done
 
 # The service is not started again after errors that stay: exit statuses of pipeline/core/error.h.
 for unit in lookout.service lookout@.service; do
-  grep -qx 'RestartPreventExitStatus=64 65 66 72 74 77 78' "$made/$unit" ||
+  grep -qx 'RestartPreventExitStatus=64 65 66 72 74 77 78 216 243' "$made/$unit" ||
     fail "$unit is restarted after errors that stay"
 done
 
