@@ -23,6 +23,7 @@
 #include "app/install/password_command.h"
 #include "app/install/reload_command.h"
 #include "app/install/setup_command.h"
+#include "app/install/setup_files.h"
 #include "app/install/setup_questions.h"
 #include "app/options/commands.h"
 #include "app/output/log.h"
@@ -273,7 +274,11 @@ void add_commands(lookout::CommandLine& line, const std::vector<std::string>& ar
   lookout::add_mqtt_forget(line, [](const lookout::RunOptions& options, bool all_machines) {
     end_by_signals();
     begin_log(options);
-    print(lookout::forget_mqtt(options, all_machines));
+    lookout::RunOptions of_service = options;
+    if (options.config_file == lookout::kServiceConfig) {
+      of_service.mqtt = lookout::with_setup_password(options.mqtt);
+    }
+    print(lookout::forget_mqtt(of_service, all_machines));
     return 0;
   });
   lookout::add_history(line, [](const lookout::HistoryViewOptions& options) {

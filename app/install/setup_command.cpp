@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <regex>
 #include <sstream>
 #include <system_error>
@@ -19,7 +20,9 @@
 #include "app/options/settings.h"
 #include "pipeline/core/append_format.h"
 #include "pipeline/core/error.h"
+#include "pipeline/core/json_text.h"
 #include "pipeline/core/printable.h"
+#include "pipeline/core/text.h"
 #include "platform/system/input_file.h"
 #include "platform/system/password.h"
 
@@ -185,6 +188,13 @@ SetupChange change_for(const SetupRun& run, const FileChanges& disk) {
         std::find(record.files.begin(), record.files.end(), file) != record.files.end();
     if (!is_needed && disk.exists(file)) change.stale.push_back(file);
   }
+  // Also those of a setup whose record is lost, as a purge of an older package left them.
+  for (const std::string file : {kServiceDropIn, kSocketDropIn}) {
+    const auto has = [&file](const std::vector<std::string>& files) {
+      return std::find(files.begin(), files.end(), file) != files.end();
+    };
+    if (!has(record.files) && !has(change.stale) && disk.exists(file)) change.stale.push_back(file);
+  }
   // First: whatever comes between, --undo knows what is setup's.
   change.files.insert(change.files.begin(), {kSetupRecord, to_text(record)});
   change.active = {kService};
@@ -235,6 +245,21 @@ void apply(const SetupChange& change, FileChanges& disk, const SetupHost& host) 
 
 // ---- The first result
 
+// The best class of a line of JSON; empty: it has no result.
+std::string json_result(const std::string& line) {
+  constexpr double kPercent = 100;
+  try {
+    const auto json = parse_json(line);
+    const auto& results = json.at("results");
+    if (results.empty()) return "unknown so far";
+    const auto& best = results.at(0);
+    return fmt::format("{} {:.1f} %", best.at("label").get<std::string>(),
+                       best.at("score").get<double>() * kPercent);
+  } catch (const nlohmann::json::exception&) {
+    return {};
+  }
+}
+
 // The state of a line that the service logs, else its best class: "red 99.9 %" of
 // "1: red 99.9 % (5.0 ms), now red 99.9 %, was unknown", of a watch "1 gate: red 99.9 % ...". Empty
 // for other lines.
@@ -261,7 +286,8 @@ std::string newest_result(const std::string& journal) {
   std::istringstream lines(journal);
   std::string newest;
   for (std::string line; std::getline(lines, line);) {
-    if (std::string result = logged_result(line); !result.empty()) newest = std::move(result);
+    std::string result = starts_with(line, "{") ? json_result(line) : logged_result(line);
+    if (!result.empty()) newest = std::move(result);
   }
   return newest;
 }
@@ -383,13 +409,11 @@ void forget_camera(const SetupRecord& record, const SetupHost& host) {
   if (broker.empty() || broker == kNone) return;
   RunOptions options;
   options.camera.name = answer_to(record.answers, "name");
-  options.mqtt = present_configuration(host.root).mqtt;
-  const fs::path secret = host.root / fs::path(kSetupSecrets).relative_path() / "mqtt";
-  std::error_code unseen;
-  if (fs::exists(secret, unseen)) options.mqtt.password_file = secret;
+  options.mqtt = with_setup_password(present_configuration(host.root).mqtt, host.root);
   try {
     host.forget_camera(options);
-    host.tell("  removed the camera from Home Assistant's broker\n");
+    host.tell(fmt::format("  removed the camera \"{}\" from Home Assistant's broker\n",
+                          printable(options.camera.name)));
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::kNoInput) return;  // it was never there
     host.tell(fmt::format("  Home Assistant keeps the camera: {}\n", error.what()));
@@ -459,6 +483,10 @@ void set_up_anew(const SetupOptions& options, const SetupHost& host) {
   }
   const std::int64_t since = std::time(nullptr);
   apply(change, disk, host);
+  const auto has_changed = [&run](const char* key) {
+    return answer_to(run.before.answers, key) != answer_to(run.draft.answers, key);
+  };
+  if (before.exists() && has_changed("name") && !has_changed("broker")) forget_camera(before, host);
   tell_end(run.draft.answers, wait_for_result(host, since), host);
 }
 

@@ -187,6 +187,15 @@ SetupRecord read_setup_record(const fs::path& root) {
   }
 }
 
+MqttOptions with_setup_password(MqttOptions mqtt, const fs::path& root) {
+  if (!mqtt.password_file.empty() || mqtt.url.empty()) return mqtt;
+  if (answer_to(read_setup_record(root).answers, "broker") != mqtt.url) return mqtt;
+  const fs::path secret = root / fs::path(kSetupSecrets).relative_path() / "mqtt";
+  std::error_code closed;  // to others than root: whoever reads it says so
+  if (fs::exists(secret, closed) || closed) mqtt.password_file = secret;
+  return mqtt;
+}
+
 FileChanges::~FileChanges() { take_back(); }
 
 bool FileChanges::exists(const std::string& path) const {

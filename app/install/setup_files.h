@@ -35,6 +35,10 @@ std::string to_text(const SetupRecord& record);
 // Throws Error(kBadData) for a damaged one, and as of files. Empty when there is none.
 SetupRecord read_setup_record(const std::filesystem::path& root);
 
+// Names the file with the password that setup wrote, which the unit hands to the service, unless
+// another file is named or the broker is not that of setup. Throws as read_setup_record().
+MqttOptions with_setup_password(MqttOptions mqtt, const std::filesystem::path& root = "/");
+
 // Changes of files that are taken back unless keep() is called. Members throw Error.
 class FileChanges {
  public:

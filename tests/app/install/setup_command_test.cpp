@@ -248,6 +248,23 @@ TEST_F(SetupTest, UndoLeavesNothing) {
   EXPECT_THAT(told_, HasSubstr("nothing to undo"));
 }
 
+TEST_F(SetupTest, TheBrokerForgetsTheFormerName) {
+  yes(all_answers());
+  EXPECT_EQ(forgotten_, "");
+  auto answers = all_answers();
+  answers["name"] = "gate";
+  yes(answers);
+  EXPECT_EQ(forgotten_, "front");
+}
+
+TEST_F(SetupTest, WhatALostRecordHadMadeGoes) {
+  yes({{"page", "house"}, {"page-password-file", page_password_}, {"broker", "broker.home"}});
+  fs::remove(root_ / "etc/lookout/setup.json");
+  yes({{"page", "board"}, {"broker", "none"}});
+  EXPECT_FALSE(fs::exists(root_.path() / (kSocketDropIn + 1)));
+  EXPECT_FALSE(fs::exists(root_.path() / (kServiceDropIn + 1)));
+}
+
 TEST_F(SetupTest, UndoLeavesWhatWasThereBefore) {
   enabled_ = active_ = {"lookout.service"};
   root_.write("etc/lookout/lookout.password", hash_password("correct horse") + "\n");
@@ -512,6 +529,17 @@ TEST_F(SetupTest, WithoutBootOnlyThisTimeItIsStarted) {
   EXPECT_THAT(enabled_, IsEmpty());
   EXPECT_THAT(active_, Contains("lookout.service"));
   EXPECT_THAT(told_, Not(HasSubstr("starts with the machine")));
+}
+
+TEST_F(SetupTest, AServiceMayWriteJson) {
+  journal_ = R"({"schema":1,"type":"state","state":"red"}
+{"schema":1,"type":"classification","results":[{"index":5,"label":"red","score":0.9991}]}
+)";
+  yes();
+  EXPECT_THAT(told_, HasSubstr("It sees: red 99.9 %"));
+  journal_ = R"({"results":[{"label":7}]} {"results":7})";
+  undo();
+  expect_error(ErrorKind::kDeviceLost, HasSubstr("there is no result yet"), [&] { yes(); });
 }
 
 TEST_F(SetupTest, AServiceWithoutAResultIsTold) {
