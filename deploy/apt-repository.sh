@@ -174,3 +174,7 @@ publish() {
 for suite in "${suites[@]}"; do make_suite "$suite"; done
 for suite in "${suites[@]}"; do publish "$suite"; done
 echo "signed by ${keys[*]}"
+for key in "${keys[@]}"; do
+  ends=$(gpg --batch --with-colons --list-keys "$key" | awk -F: '$1 == "pub" { print $7; exit }')
+  [ -z "$ends" ] || echo "boards refuse the repository from $(date -u -d "@$ends" +%F) on, when the key $key ends"
+done

@@ -42,9 +42,9 @@ make_deb() {
   echo "$deb"
 }
 
-# make_key NAME: prints its fingerprint.
+# make_key NAME [END]: prints its fingerprint.
 make_key() {
-  gpg --batch --quiet --passphrase '' --quick-gen-key "$1 <$1@lookout.invalid>" ed25519 sign never 2>/dev/null
+  gpg --batch --quiet --passphrase '' --quick-gen-key "$1 <$1@lookout.invalid>" ed25519 sign "${2-never}" 2>/dev/null
   gpg --batch --with-colons --list-secret-keys "$1@" | awk -F: '$1 == "fpr" { print $10; exit }'
 }
 
@@ -171,6 +171,8 @@ for deb in one other; do
 done
 refused 65 'is another file' deploy/apt-repository.sh --key "$first" "$repository" "$work/twice"/*/*.deb
 [ -z "$(find "$repository" -name '*0.5.0*')" ] || fail 'one of two packages of a name and version was added'
+make_repository --key "$(make_key third 2y)" "$work/ends"
+grep -q '^boards refuse the repository from 20' "$work/out" || fail 'the end of the key is not told'
 cp "$work/twice/one"/*.deb "$work/twice/other"
 make_repository --key "$first" "$work/same" "$work/twice"/*/*.deb
 [ "$(grep -c '^added ' "$work/out")" = 1 ] || fail "the same package twice: $(cat "$work/out")"
