@@ -423,6 +423,15 @@ class RolloutTest(unittest.TestCase):
             self.assertNotEqual(self.unit_settings("lookout.socket"), "")
             self.assertEqual(self.unit_settings("lookout.service"), "")
 
+    def test_a_board_that_fails_takes_its_batch_back(self):
+        self.roll_out()
+        models = self.boards["gate"].root / "usr/local/share/lookout"
+        models.rmdir()
+        models.write_text("no folder: the packages are new when this fails")
+        self.refused(lookout_version="0.2.1+deb12", lookout_batch="100%")
+        self.assertEqual(self.versions(), ["0.2.1", "0.2.0", "0.2.0"])
+        self.assertIn("back went back to what it had: gate failed, or cannot be reached", self.output)
+
     def test_a_board_that_prometheus_does_not_see_stops_the_rollout(self):
         self.roll_out()
         with self.subTest("without Prometheus nothing is touched"):
