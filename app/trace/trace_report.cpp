@@ -439,6 +439,7 @@ Json to_json(const TraceSummary& summary) {
           {"has_cpu_times", summary.has_cpu_times},
           {"duration_ms", to_ms(summary.duration)},
           {"frames", summary.frames.size()},
+          {"reused", summary.reused},
           {"fps", rounded(summary.fps, kDecimals)},
           {"threads",
            array_of(summary.threads, [&](const auto& t) { return thread_json(summary, t); })},
@@ -471,6 +472,9 @@ Report make_report(const TraceFile& trace) {
   report.head = {fmt::format("{} {} in {:.3f} s", summary.frames.size(),
                              frame_word(summary.by_pytorch, summary.frames.size()),
                              to_ms(summary.duration) / 1000)};
+  if (summary.reused > 0) {
+    report.head.front() += fmt::format(", besides {} with a reused result", summary.reused);
+  }
   for (const auto& [key, value] : summary.about) {
     report.head.front() += fmt::format(", {} {}", key, value);
   }

@@ -196,6 +196,19 @@ Frames find_frames(const TraceEvents& events) {
   return frames;
 }
 
+// Removes the frames whose results were reused, and returns their number.
+std::size_t remove_reused(Frames& frames) {
+  const auto is_computed = [](const auto& frame) {
+    return frame.second.stages.count(to_text(Stage::kInference)) > 0;
+  };
+  if (std::none_of(frames.begin(), frames.end(), is_computed)) return 0;  // no stages are known
+  const std::size_t all = frames.size();
+  for (auto frame = frames.begin(); frame != frames.end();) {
+    frame = is_computed(*frame) ? std::next(frame) : frames.erase(frame);
+  }
+  return all - frames.size();
+}
+
 using Values = std::map<std::string, std::vector<Clock::duration>>;
 
 // One value for each frame and name; zero for a frame in which the name does not occur.
@@ -428,6 +441,7 @@ TraceSummary summarize_trace(std::istream& json, const OutlierRule& outliers) {
   summary.threads = thread_times(events, whole);
   summary.frames = find_frames(events);
   summary.fps = frame_rate(summary.frames);
+  summary.reused = remove_reused(summary.frames);
   summary.stages = stage_percentiles(summary.frames);
   summary.operators = operator_breakdown(events.slices);
   for (const auto& [name, counter] : events.counters) {

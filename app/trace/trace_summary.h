@@ -1,4 +1,6 @@
-// Where the time of a run went, computed from its trace.
+// Where the time of a run went, computed from its trace. Frames in which nothing moved, so that the
+// last result was taken again, count in the rate and in the threads' times alone: with them a still
+// scene would make any model a fast one.
 //
 // What a thread did with its time. The parts of a thread add up to the duration of the trace:
 //
@@ -167,7 +169,8 @@ struct TraceSummary {
   double fps = 0;                            // frames a second, from the first capture to the last
   Verdict verdict;
   std::vector<ThreadTime> threads;  // those that have slices, in the order of their numbers
-  Frames frames;                    // complete ones
+  Frames frames;                    // complete ones that were computed
+  std::size_t reused = 0;           // complete ones with the result of one before
   ByStage<Percentiles> stages;      // of a frame; also kTotalTime, unless there are no frames
   OperatorBreakdown operators;
   std::vector<CounterSummary> counters;  // those of frames first

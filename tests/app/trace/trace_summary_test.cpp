@@ -61,6 +61,26 @@ TEST(TraceSummary, StagesHavePercentiles) {
   EXPECT_EQ(summary.stages.at("total").max, microseconds(8500));
 }
 
+TEST(TraceSummary, FramesWithAReusedResultSayNothingOfTheModel) {
+  WrittenTrace trace;
+  for (int i = 0; i < 10; ++i) {
+    if (i % 5 == 0) {
+      write_frame(i, false, trace);
+    } else {
+      const double t = 10'000.0 * i;
+      trace.slice("stage", "capture", 7, t, 1000, i)
+          .slice("stage", "compare", 1, t + 1500, 20, i)
+          .slice("stage", "report", 1, t + 1600, 400, i);
+    }
+  }
+  const TraceSummary summary = summarize(trace);
+  EXPECT_EQ(summary.frames.size(), 2U);
+  EXPECT_EQ(summary.reused, 8U);
+  EXPECT_NEAR(summary.fps, 100, 1e-6);
+  EXPECT_EQ(summary.stages.at("inference").p50, milliseconds(4));
+  EXPECT_EQ(summary.total().p50, microseconds(6500));
+}
+
 TEST(TraceSummary, OperatorsHaveTheirOwnTime) {
   const std::vector<OperatorTime> operators = summarize(hand_written()).operators.by_name;
   ASSERT_EQ(operators.size(), 2U);
