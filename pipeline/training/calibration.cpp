@@ -56,12 +56,22 @@ double log_loss(const std::vector<std::vector<float>>& logits,
                 const std::vector<std::size_t>& classes, const std::vector<float>& weights,
                 float temperature) {
   constexpr float kLeast = 1e-7F;  // a sure mistake costs a finite amount
+  std::vector<std::size_t> counts;
+  for (const std::size_t index : classes) {
+    counts.resize(std::max(counts.size(), index + 1));
+    ++counts[index];
+  }
   double sum = 0;
   double all = 0;
   for (std::size_t i = 0; i < logits.size(); ++i) {
-    const float score = probabilities(logits[i], temperature)[classes[i]];
+    const std::vector<float> scores = probabilities(logits[i], temperature);
+    const double others = 1 / (static_cast<double>(counts[classes[i]]) + 2);
     const auto weight = static_cast<double>(weights[i]);
-    sum -= weight * std::log(static_cast<double>(std::max(score, kLeast)));
+    for (std::size_t index = 0; index < scores.size(); ++index) {
+      const double target =
+          index == classes[i] ? 1 - others : others / static_cast<double>(scores.size() - 1);
+      sum -= weight * target * std::log(static_cast<double>(std::max(scores[index], kLeast)));
+    }
     all += weight;
   }
   return all == 0 ? 0 : sum / all;

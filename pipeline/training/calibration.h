@@ -33,12 +33,14 @@ ConfidenceInterval mean_interval(const std::vector<SeenShare>& shares);
 // Softmax of logits / temperature.
 std::vector<float> probabilities(const std::vector<float>& logits, float temperature);
 
-// The temperature with the least mean cross-entropy. `logits`: of each picture; `classes`: its
-// right class; `weights`: how much it counts. Above 0.
+// The temperature with the least log_loss(). `logits`: of each picture; `classes`: its right class;
+// `weights`: how much it counts. Above 0.
 float fit_temperature(const std::vector<std::vector<float>>& logits,
                       const std::vector<std::size_t>& classes, const std::vector<float>& weights);
 
-// The weighted mean cross-entropy.
+// The weighted mean cross-entropy. A class of n pictures has the targets (n + 1) / (n + 2) and, for
+// all other classes together, 1 / (n + 2) (Platt, Probabilistic Outputs for Support Vector
+// Machines, 1999): that all of few pictures are right does not make a model certain.
 double log_loss(const std::vector<std::vector<float>>& logits,
                 const std::vector<std::size_t>& classes, const std::vector<float>& weights,
                 float temperature);

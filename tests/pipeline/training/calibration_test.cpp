@@ -55,5 +55,16 @@ TEST(Calibration, TheTemperatureMakesScoresAsSureAsTheyAreRight) {
   EXPECT_LT(log_loss(logits, classes, weights, temperature), log_loss(logits, classes, weights, 1));
 }
 
+TEST(Calibration, FewPicturesThatAreAllRightMakeNoModelCertain) {
+  std::vector<std::vector<float>> logits;
+  std::vector<std::size_t> classes;
+  for (std::size_t i = 0; i < 80; ++i) {
+    classes.push_back(i % 2);
+    logits.push_back(i % 2 == 0 ? std::vector<float>{4, 0} : std::vector<float>{0, 4});
+  }
+  const float temperature = fit_temperature(logits, classes, std::vector<float>(80, 1));
+  EXPECT_NEAR(probabilities(logits[0], temperature)[0], 41.0 / 42, 0.003);
+}
+
 }  // namespace
 }  // namespace lookout
