@@ -163,6 +163,20 @@ TrainPictures pictures_of_csv(const std::string& folder, const std::string& csv)
   return pictures_of_set(read_eval_set(folder, csv, all_labels), labels);
 }
 
+// So few are no class of their own: held out they would all be wrong, and weigh as much as a class.
+void leave_out_few_counter_examples(TrainPictures& set) {
+  const auto is_counter_example = [&set](const TrainPicture& picture) {
+    return picture.label == set.labels.size();
+  };
+  const auto count = static_cast<std::size_t>(
+      std::count_if(set.pictures.begin(), set.pictures.end(), is_counter_example));
+  if (count == 0 || count >= kMinPictures) return;
+  log_warn("{} has {} picture{}: fewer than {} are left out", kCounterExamples, count,
+           count == 1 ? "" : "s", kMinPictures);
+  set.pictures.erase(std::remove_if(set.pictures.begin(), set.pictures.end(), is_counter_example),
+                     set.pictures.end());
+}
+
 void sort_by_label(TrainPictures& set) {
   std::stable_sort(set.pictures.begin(), set.pictures.end(),
                    [](const TrainPicture& a, const TrainPicture& b) { return a.label < b.label; });
@@ -197,6 +211,7 @@ TrainFolder read_train_pictures(const std::string& folder, const std::string& cs
   };
   prepare(read.train);
   require_enough(read.train);
+  leave_out_few_counter_examples(read.train);
   if (!parts.val.empty()) {
     const std::vector<std::string>& labels = read.train.labels;
     read.val = pictures_of_set(read_eval_set(parts.val, "", labels, labels.size()), labels);

@@ -139,7 +139,12 @@ Lesson make_lesson(const TaughtWatch& watch, const std::vector<TaughtPicture>& p
   std::sort(lesson.classes.begin(), lesson.classes.end());
   lesson.set.classes = lesson.classes.size();
   const std::vector<std::size_t> occasions = occasions_of(pictures);
-  for (std::size_t index = 0; index <= lesson.classes.size(); ++index) {
+  const auto others = std::count_if(pictures.begin(), pictures.end(), [&](const auto& picture) {
+    return index_of(lesson.classes, picture.label) == lesson.classes.size();
+  });
+  // Fewer are no class of their own: held out they would all be wrong, and weigh as much as one.
+  const bool has_others = static_cast<std::size_t>(others) >= kLeastPictures;
+  for (std::size_t index = 0; index < lesson.classes.size() + (has_others ? 1 : 0); ++index) {
     for (std::size_t i = 0; i < pictures.size(); ++i) {
       if (index_of(lesson.classes, pictures[i].label) != index) continue;
       const auto kept = find(pictures[i].number);

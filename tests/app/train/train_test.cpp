@@ -324,6 +324,15 @@ TEST_F(Train, CounterExamplesAreUnknownToEvalToo) {
   EXPECT_GE(evaluation["classes"][2]["top1"], 7);
 }
 
+TEST_F(Train, FewCounterExamplesAreLeftOut) {
+  draw_two_classes(8);
+  draw(Pattern::kGreen, "_other/" + name(0));
+  const ProgramResult ran = train({"--format", "json"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(json::parse(ran.out)["pictures"], 16);
+  EXPECT_THAT(ran.err, HasSubstr("_other has 1 picture: fewer than 5 are left out"));
+}
+
 TEST_F(Train, TellsHowManyForeignPicturesAreUnknown) {
   draw_two_classes(12);
   const ProgramResult alone = train();

@@ -100,6 +100,15 @@ TEST(Lesson, IsLearned) {
   EXPECT_EQ(result.interval.high, 1);
 }
 
+TEST(Lesson, AFewPicturesOfSomethingElseAreNoClass) {
+  School school = two_of_each();
+  const LessonResult without = school.learned();
+  const LessonResult few = school.hold("_other", 4).learned();
+  EXPECT_EQ(few.model.head.outputs, 2);
+  EXPECT_EQ(few.model.head.weights, without.model.head.weights);
+  EXPECT_EQ(school.hold("_other", 1).learned().model.head.outputs, 3);
+}
+
 TEST(Lesson, TheSamePicturesGiveTheSameNumbers) {
   const LessonResult once = two_of_each().learned();
   const LessonResult again = two_of_each().learned();
