@@ -108,13 +108,17 @@ SceneState StateTracker::candidate(const std::vector<float>& values) const {
   if (values.empty()) return next;
   const auto best =
       static_cast<std::size_t>(std::max_element(values.begin(), values.end()) - values.begin());
-  if (model_->unknown == best) return next;
-  if (values[best] >= options_.enter_threshold) {
+  const bool is_unknown = model_->unknown == best;
+  if (!is_unknown && values[best] >= options_.enter_threshold) {
     next.kind = SceneState::Kind::kClass;
     next.prediction.index = best;
-  } else if (entered_.kind == SceneState::Kind::kClass &&
-             values[entered_.prediction.index] >= options_.leave_threshold) {
-    next = entered_;
+    return next;
+  }
+  // With one threshold alone nothing is held against the model's own "unknown".
+  const bool holds = !is_unknown || options_.leave_threshold < options_.enter_threshold;
+  const bool is_class = entered_.kind == SceneState::Kind::kClass;
+  if (holds && is_class && values[entered_.prediction.index] >= options_.leave_threshold) {
+    return entered_;
   }
   return next;
 }

@@ -27,9 +27,9 @@ struct StateOptions {
 //
 // 2. Thresholds. The class with the highest value is the candidate if the value is at least
 //    `enter_threshold`. Otherwise the last class stays the candidate while its value is at least
-//    `leave_threshold`. Otherwise the candidate is "unknown", as it is when the highest value is
-//    that of the model's output `unknown`, and when the model gives no scores for the frame, after
-//    which smoothing begins anew.
+//    `leave_threshold`. Otherwise the candidate is "unknown", as it is when the model gives no
+//    scores for the frame, after which smoothing begins anew. When the highest value is that of the
+//    model's output `unknown`, the last class stays if `leave_threshold` is the lower one alone.
 //
 // 3. Duration. A candidate becomes the state once it has been the same for `min_duration`, measured
 //    between the times of frames. This applies to the first state, too: until then it is kNone.

@@ -52,6 +52,19 @@ TEST_F(StateTrackerTest, NothingAboveTheThresholdIsUnknown) {
   EXPECT_EQ(feed(tracker, milliseconds(3), {0.49F, 0.26F, 0.25F}), "unknown*");
 }
 
+TEST_F(StateTrackerTest, ALowerThresholdToLeaveHoldsAgainstTheModelsUnknown) {
+  ModelInfo with_unknown = *kAnimals;
+  with_unknown.unknown = 2;
+  const auto model = std::make_shared<const ModelInfo>(with_unknown);
+  StateTracker holding(options({}, 0.7F, 0.4F, {}));
+  EXPECT_EQ(feed(holding, milliseconds(0), {0.8F, 0.1F, 0.1F}, model), "cat*");
+  EXPECT_EQ(feed(holding, milliseconds(1), {0.45F, 0.05F, 0.5F}, model), "cat");
+  EXPECT_EQ(feed(holding, milliseconds(2), {0.39F, 0.3F, 0.31F}, model), "unknown*");
+  StateTracker with_one(options({}, 0.4F, 0.4F, {}));
+  EXPECT_EQ(feed(with_one, milliseconds(0), {0.8F, 0.1F, 0.1F}, model), "cat*");
+  EXPECT_EQ(feed(with_one, milliseconds(1), {0.45F, 0.05F, 0.5F}, model), "unknown*");
+}
+
 TEST_F(StateTrackerTest, AFrameWithoutScoresIsUnknown) {
   StateTracker tracker({});
   EXPECT_EQ(feed(tracker, milliseconds(0), {0.4F, 0.35F, 0.25F}), "cat*");
