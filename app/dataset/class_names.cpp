@@ -65,7 +65,11 @@ std::string folded(const std::string& text) {
 }
 
 ClassNames::ClassNames(const std::vector<std::string>& labels)
-    : count_(labels.size()), suggestions_(labels) {
+    : count_(labels.size()),
+      are_numbers_(std::all_of(
+          labels.begin(), labels.end(),
+          [](const std::string& label) { return parse_number<std::size_t>(label).has_value(); })),
+      suggestions_(labels) {
   for (std::size_t i = 0; i < labels.size(); ++i) {
     add(whole_[labels[i]], i);
     add(folded_whole_[folded(labels[i])], i);
@@ -94,7 +98,7 @@ ClassNames::Indices ClassNames::find_all(const std::string& name) const {
   Indices found = in(whole_, name);
   if (!found.empty()) return found;
   const auto index = parse_number<std::size_t>(without_spaces(name));
-  if (index && *index < count_) return {*index};
+  if (index && *index < count_ && !are_numbers_) return {*index};
   const std::string plain = without_wordnet_number(without_spaces(name));
   found = by_convention(whole_, starts_, name, plain);
   if (found.empty()) found = in(folded_whole_, folded(name));

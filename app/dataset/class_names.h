@@ -15,7 +15,7 @@ std::string folded(const std::string& text);
 
 // Finds labels by what people call them. A name means, whichever comes first:
 // - the label itself;
-// - its index, in digits;
+// - its index, in digits, unless all labels are numbers;
 // - a name as ImageNet's folders have it: WordNet's number (n and eight digits), _ and the label
 //   with _ for every blank; or the label's first words, which end at a blank, comma or tab (the
 //   folder n01443537 for the label `n01443537 goldfish`);
@@ -41,6 +41,7 @@ class ClassNames {
   Indices find_all(const std::string& name) const;
 
   std::size_t count_;                     // of labels
+  bool are_numbers_;                      // labels
   std::vector<std::string> suggestions_;  // the labels and what they begin with
   Names whole_;                           // labels
   Names starts_;                          // their first words

@@ -31,6 +31,12 @@ TEST(ClassNames, ItsIndex) {
   EXPECT_EQ(names().find(" 4 "), 4U);
 }
 
+TEST(ClassNames, AnIndexIsNoneAmongLabelsThatAreNumbers) {
+  const ClassNames from_one({"1", "2", "3"});
+  EXPECT_EQ(from_one.find("1"), 0U);
+  EXPECT_EQ(from_one.find("0"), std::nullopt);
+}
+
 TEST(ClassNames, AsImageNetsFilesAreCalled) {
   EXPECT_EQ(names().find("n01443537_goldfish"), 1U);
   EXPECT_EQ(names().find("n02123597_Siamese_cat"), 4U);
