@@ -9,6 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <stdexcept>
 
 #include "pipeline/archive/metadata.h"
@@ -163,12 +164,43 @@ std::vector<std::string> sorted_names(const Json& object, NumberOf number_of, Na
                          sorted.size(), object.size(), object.size() - 1));
 }
 
+// Whether an object whose keys and values are numbers is one of names and their numbers, as
+// torchvision's folders and Keras write it: names that are numbers are counted in the order of
+// texts there, "10" before "2". Else it is one of numbers and their names.
+bool counts_values(const Json& object) {
+  std::map<std::string, std::size_t> by_name;
+  std::set<std::size_t> keys;
+  std::set<std::size_t> values;
+  for (const auto& [key, value] : object.items()) {
+    if (!value.is_number_unsigned()) return false;
+    by_name[key] = value.get<std::size_t>();
+    keys.insert(*number_in(key));
+    values.insert(by_name[key]);
+  }
+  const auto is_count = [&object](const std::set<std::size_t>& numbers) {
+    return numbers.size() == object.size() && *numbers.rbegin() + 1 == object.size();
+  };
+  if (object.empty() || !is_count(values)) return false;
+  if (!is_count(keys)) return true;
+  std::size_t place = 0;
+  bool in_order = true;
+  bool is_same = true;  // either way
+  for (const auto& [name, number] : by_name) {
+    in_order = in_order && number == place++;
+    const auto inverse = by_name.find(std::to_string(number));
+    is_same = is_same && inverse != by_name.end() && inverse->second == *number_in(name);
+  }
+  if (in_order || is_same) return in_order;
+  fail_names(
+      "are numbers with numbers, of which either could be the names: give the names one a line");
+}
+
 std::vector<std::string> names_in_object(const Json& object) {
   const auto items = object.items();
   const bool by_number = std::all_of(items.begin(), items.end(), [](const auto& item) {
     return number_in(item.key()).has_value();
   });
-  if (by_number) {
+  if (by_number && !counts_values(object)) {
     return sorted_names(
         object, [](const std::string& key, const Json&) { return *number_in(key); },
         [](const std::string&, const Json& value, std::size_t number) {

@@ -50,5 +50,18 @@ TEST(ForeignNames, MayBeNumbersAndInAnyOrder) {
   EXPECT_THROW(names_of(parse_literal("{-1: 'a', 0: 'b'}")), std::runtime_error);
 }
 
+// torchvision and Keras sort folders as texts, also those that are called by numbers.
+TEST(ForeignNames, NamesThatAreNumbersHaveTheNumbersOfTheirPlaces) {
+  const char* const sorted =
+      R"({"0": 0, "1": 1, "10": 2, "2": 3, "3": 4, "4": 5, "5": 6, "6": 7, "7": 8, "8": 9, "9": 10})";
+  const auto places = ElementsAre("0", "1", "10", "2", "3", "4", "5", "6", "7", "8", "9");
+  EXPECT_THAT(names_of(parse_literal(sorted)), places);
+  EXPECT_THAT(names_of(parse_literal(std::string(R"({"class_to_idx": )") + sorted + "}")), places);
+  EXPECT_THAT(names_of(parse_literal(R"({"30": 0, "50": 1})")), ElementsAre("30", "50"));
+  EXPECT_THAT(names_of(parse_literal(R"({"0": 1, "1": 0})")), ElementsAre("1", "0"))
+      << "either way";
+  EXPECT_THROW(names_of(parse_literal(R"({"0": 1, "1": 2, "2": 0})")), std::runtime_error);
+}
+
 }  // namespace
 }  // namespace lookout
