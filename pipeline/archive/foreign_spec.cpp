@@ -27,6 +27,8 @@ using Json = nlohmann::json;
 
 constexpr const char* kTimmConfig = "pretrained_cfg";
 constexpr const char* kSize = "imgsz";  // of Ultralytics
+constexpr const char* kPixelFormat = "Image.BitmapPixelFormat";
+constexpr const char* kPixelRange = "Image.NominalPixelRange";
 
 std::string text_of(const ForeignTexts& texts, const char* key) {
   const auto found = texts.find(key);
@@ -109,6 +111,19 @@ void take_timm(const Json& config, ModelSpec& spec) {
   const Json mode = config.value("crop_mode", Json());
   if (mode == "squash") spec.input.resize = ResizeMode::kStretch;
   if (mode == "border") spec.input.resize = ResizeMode::kLetterbox;
+}
+
+// The properties of images that ONNX itself has. A range for video (16 to 235) stays assumed.
+void take_image_properties(const ForeignTexts& texts, ModelSpec& spec) {
+  StatedModel stated;
+  const std::string format = text_of(texts, kPixelFormat);
+  if (format == "Bgr8") stated.channels = ChannelOrder::kBgr;
+  if (format == "Rgb8") stated.channels = ChannelOrder::kRgb;
+  const std::string range = text_of(texts, kPixelRange);
+  if (range == "NominalRange_0_255") stated.normalisation.scale = PixelScale::kBytes;
+  if (range == "Normalized_0_1") stated.normalisation.scale = PixelScale::kUnit;
+  if (range == "Normalized_1_1") stated.normalisation.scale = PixelScale::kSigned;
+  apply(stated, spec);
 }
 
 // What a file of at most `kMaxText` holds; nothing: there is no such file. Another one that cannot
@@ -221,6 +236,8 @@ void take_foreign(const ForeignTexts& texts, ModelSpec& spec) {
         fmt::format("is an Ultralytics model for {}; lookout runs classifiers", task));
   } else if (texts.count(kTimmConfig) != 0) {
     take_timm(parse_literal(text_of(texts, kTimmConfig)), spec);
+  } else {
+    take_image_properties(texts, spec);
   }
 }
 

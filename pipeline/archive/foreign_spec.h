@@ -20,10 +20,11 @@ ForeignTexts foreign_texts(const ArchiveContents& contents);
 
 // Takes over what the texts say about the input and the output, but no labels: those of
 // Ultralytics' exporter, whose classifiers take pixels in 0..1 without normalisation and give
-// probabilities (https://docs.ultralytics.com/modes/export/), and timm's `pretrained_cfg`
-// (https://huggingface.co/docs/timm/reference/models). A size that cannot be read is left to
-// check_foreign_size(). Throws std::runtime_error, whose sentence tells why, when the model is none
-// that classifies, or something else cannot be read.
+// probabilities (https://docs.ultralytics.com/modes/export/), timm's `pretrained_cfg`
+// (https://huggingface.co/docs/timm/reference/models), and the channels' order and the pixels'
+// range of ONNX's own properties (https://github.com/onnx/onnx/blob/main/docs/MetadataProps.md). A
+// size that cannot be read is left to check_foreign_size(). Throws std::runtime_error, whose
+// sentence tells why, when the model is none that classifies, or something else cannot be read.
 void take_foreign(const ForeignTexts& texts, ModelSpec& spec);
 
 // Throws std::runtime_error when the texts have a size that cannot be read, and nothing else says

@@ -252,6 +252,17 @@ TEST_F(ForeignSpecs, AModelWithMetadataOfItsOwnNeedsNoFile) {
   EXPECT_EQ(spec_of(described).input.mean[0], 0);
 }
 
+TEST_F(ForeignSpecs, TheImagePropertiesOfOnnxAreRead) {
+  labels_ = {"red", "green", "blue"};
+  const ModelSpec bytes = spec_of(onnx(
+      {{"Image.BitmapPixelFormat", "Bgr8"}, {"Image.NominalPixelRange", "NominalRange_0_255"}}));
+  EXPECT_EQ(bytes.input.channel_order, ChannelOrder::kBgr);
+  EXPECT_FALSE(bytes.assumed.mean || bytes.assumed.std);
+  EXPECT_THAT(bytes.input.std, testing::Each(testing::FloatNear(1.0F / 255, 1e-6F)));
+  const ModelSpec video = spec_of(onnx({{"Image.NominalPixelRange", "NominalRange_16_235"}}));
+  EXPECT_TRUE(video.assumed.mean && video.assumed.std);
+}
+
 const char* const kTimmConfig =
     R"({"architecture": "resnet50", "num_classes": 3, "label_names": ["n1", "n2", "n3"],
         "label_descriptions": {"n1": "tench", "n2": "goldfish", "n3": "shark"},
