@@ -7,6 +7,7 @@
 
 #include "pipeline/core/json_text.h"
 #include "pipeline/core/lower_case.h"
+#include "pipeline/core/text.h"
 #include "platform/sources/network_url.h"
 #include "platform/sources/source_uri.h"
 
@@ -17,15 +18,11 @@ constexpr const char* kMasked = "***";
 constexpr const char* kBeforeHost = "://";
 constexpr std::string_view kVariable = "LOOKOUT_";
 
-bool has_end(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
 // "url" of "mqtt.url"
 std::string_view key_of(std::string_view name) { return name.substr(name.rfind('.') + 1); }
 
 bool names_file(std::string_view key) {
-  return has_end(key, "-file") || key == "file" || key == "credentials" || key == "ca" ||
+  return ends_with(key, "-file") || key == "file" || key == "credentials" || key == "ca" ||
          key == "certificate" || key == "key";
 }
 

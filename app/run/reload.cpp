@@ -9,6 +9,7 @@
 
 #include "pipeline/core/error.h"
 #include "pipeline/core/log.h"
+#include "pipeline/core/text.h"
 #include "pipeline/core/thread.h"
 #include "pipeline/run/scheduling.h"
 
@@ -20,13 +21,9 @@ namespace {
 constexpr std::chrono::seconds kSettled{20};
 constexpr std::chrono::hours kBetweenTrims{1};
 
-bool begins_with(const std::string& text, const std::string& beginning) {
-  return text.compare(0, beginning.size(), beginning) == 0;
-}
-
 bool is_taken(const std::string& name) {
   for (const char* section : {"watch.", "state.", "still.", "heat.", "events."}) {
-    if (begins_with(name, section)) return true;
+    if (starts_with(name, section)) return true;
   }
   static const std::set<std::string> names{
       "results.top-k",  "results.threshold", "camera.max-rate",  "model.file", "model.base",
@@ -71,7 +68,7 @@ TakenOptions take_options(const Configuration& before, const Configuration& next
   const bool same_kind =
       before.options.http.teach || before.options.watches.empty() == next.options.watches.empty();
   for (const std::string& name : differences(before.given, next.given)) {
-    const bool takes = is_taken(name) && (same_kind || !begins_with(name, "watch."));
+    const bool takes = is_taken(name) && (same_kind || !starts_with(name, "watch."));
     (takes ? taken.changed : taken.kept).push_back(name);
   }
   const ModelOptions& model = next.options.model;

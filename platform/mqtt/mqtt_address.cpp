@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "pipeline/core/error.h"
+#include "pipeline/core/text.h"
 #include "platform/system/parse_number.h"
 
 namespace lookout {
@@ -18,10 +19,6 @@ constexpr std::string_view kUnixScheme = "mqtt+unix:";
 constexpr std::uint16_t kPlainPort = 1883;
 constexpr std::uint16_t kTlsPort = 8883;
 constexpr std::size_t kMaxBrokerPath = sizeof(sockaddr_un::sun_path) - 1;
-
-bool begins_with(std::string_view text, std::string_view start) {
-  return text.substr(0, start.size()) == start;
-}
 
 Error bad_broker_address(const std::string& text) {
   const std::string what =
@@ -74,10 +71,10 @@ bool split_host(const std::string& rest, MqttAddress& address) {
 }  // namespace
 
 MqttAddress parse_mqtt_address(const std::string& text) {
-  if (begins_with(text, kUnixScheme)) return parse_unix(text);
+  if (starts_with(text, kUnixScheme)) return parse_unix(text);
   MqttAddress address;
-  address.tls = begins_with(text, kTls);
-  if (!address.tls && !begins_with(text, kPlain)) throw bad_broker_address(text);
+  address.tls = starts_with(text, kTls);
+  if (!address.tls && !starts_with(text, kPlain)) throw bad_broker_address(text);
   address.port = address.tls ? kTlsPort : kPlainPort;
   std::string rest = text.substr((address.tls ? kTls : kPlain).size());
   address.user = take_user(rest);

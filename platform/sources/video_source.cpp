@@ -46,7 +46,7 @@ constexpr int kMaxErrors = 4096;  // one after the other
 // FFmpeg's last sentence about an error on this thread: its status alone says "Invalid data".
 thread_local std::string last_sentence;
 
-std::string trimmed(std::string_view text) {
+std::string without_newline(std::string_view text) {
   return std::string(text.substr(0, text.find_last_not_of('\n') + 1));
 }
 
@@ -57,10 +57,10 @@ void log_message(void* context, int level, const char* format, va_list arguments
   va_copy(again, arguments);
   std::vsnprintf(line.data(), line.size(), format, again);
   va_end(again);
-  last_sentence = trimmed(line.data());
+  last_sentence = without_newline(line.data());
   int prefix = 1;
   av_log_format_line2(context, level, format, arguments, line.data(), line.size(), &prefix);
-  log_debug("FFmpeg: {}", hide_secrets(trimmed(line.data())));
+  log_debug("FFmpeg: {}", hide_secrets(without_newline(line.data())));
 }
 
 // The end of a sentence about a file that cannot be opened: ": moov atom not found (...)".
