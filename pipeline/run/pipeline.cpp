@@ -363,10 +363,7 @@ class FrameLoop {
 // The plan of one watch without a name, whose classifiers the caller keeps.
 Plan plan_of(const std::vector<Classifier*>& classifiers, const PipelineOptions& options) {
   PipelineRegion region;
-  region.model = options.model;
-  if (!region.model) {
-    region.model = std::make_shared<ModelInfo>(model_info(classifiers.front()->spec()));
-  }
+  region.model = std::make_shared<ModelInfo>(model_info(classifiers.front()->spec()));
   region.view = options.view;
   for (Classifier* classifier : classifiers) {
     region.classifiers.emplace_back(std::shared_ptr<void>(), classifier);
@@ -375,8 +372,6 @@ Plan plan_of(const std::vector<Classifier*>& classifiers, const PipelineOptions&
   plan.regions.push_back(std::move(region));
   plan.watches.push_back({nullptr, 0, options.state});
   plan.top_k = options.top_k;
-  plan.threshold = options.threshold;
-  plan.heat_limit = options.heat_limit;
   return plan;
 }
 

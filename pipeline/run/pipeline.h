@@ -32,11 +32,11 @@ namespace lookout {
 inline constexpr std::uint64_t kWarmUpFrames = 10;
 
 struct PipelineOptions {
-  ModelInfoPtr model;  // what results tell of the model; null: what it says itself
+  // Of the one watch of a run without a Plan, which says them otherwise.
   View view;
   std::size_t top_k = 10;
-  float threshold = 0;
   StateOptions state;
+
   Scheduling capture;  // of the capture thread
   std::chrono::milliseconds stats_interval{1000};
   // Called for each statistics, on the calling thread. Empty: the machine's state is not reported.
@@ -44,7 +44,6 @@ struct PipelineOptions {
   std::optional<Clock::time_point> end;  // when the run ends by itself; empty: never
   Trace* trace = nullptr;                // outlives the run; null: none
   PictureQueue* pictures = nullptr;      // outlives the run, which closes it; null: none
-  std::optional<double> heat_limit;      // as Plan
   // With which the source was made, if it can be idle. Outlives the run; null: it is never idle.
   const WakeEvent* wake = nullptr;
   // A worker that takes longer for a frame may never return, nor may a source that takes longer to
