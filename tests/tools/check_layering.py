@@ -71,7 +71,6 @@ ALLOWED = {
     "platform/history": {
         "pipeline/core",
         "pipeline/model",
-        "pipeline/results",
         "pipeline/run",
         "platform/pictures",
         "platform/reporters",
@@ -122,7 +121,6 @@ ALLOWED = {
         "pipeline/run",
         "platform/cameras",
         "platform/gpio",
-        "platform/history",
         "platform/http",
         "platform/mqtt",
         "platform/reporters",
@@ -132,7 +130,6 @@ ALLOWED = {
         "platform/webhook",
     },
     "app/output": {
-        "pipeline/core",
         "pipeline/results",
         "platform/reporters",
         "platform/system",
@@ -199,7 +196,6 @@ ALLOWED = {
         "app/dataset",
         "app/options",
         "pipeline/core",
-        "pipeline/model",
         "platform/pictures",
         "platform/reporters",
         "platform/sources",
@@ -226,7 +222,6 @@ ALLOWED = {
         "pipeline/run",
         "platform/cameras",
         "platform/gpio",
-        "platform/history",
         "platform/http",
         "platform/mqtt",
         "platform/reporters",
@@ -242,7 +237,6 @@ ALLOWED = {
         "pipeline/archive",
         "pipeline/core",
         "pipeline/training",
-        "platform/cameras",
         "platform/http",
         "platform/mqtt",
         "platform/pictures",
@@ -322,10 +316,8 @@ ONE_USER = {
     "app/inspect/model_code.h": "two commands in one: --code and --graph",
     "app/inspect/service_metrics.h": "a client of a server, with a contract",
     "app/inspect/service_view.h": "a part of the checks that is about a unit",
-    "app/install/judge_model.h": "what runs in a process that gives up its rights",
     "app/options/value.h": "the values of settings.h, through which everybody has them",
     "app/report/style.h": "CSS",
-    "app/run/reporters.h": "the place that a new reporter is chosen in",
     "pipeline/model/yuv_scaler.h": "the way of one kind of pictures, with a contract",
     "pipeline/profile/stage_mark.h": "reads the clocks of a thread for Trace",
     "pipeline/run/capture.h": "a thread with a contract",
@@ -333,9 +325,6 @@ ONE_USER = {
     "platform/http/http_pages.h": "its .cpp is made by CMake",
     "platform/teach/teach_error.h": "what all of the folder throw, through teach_library.h",
     "platform/http/teach_json.h": "what the routes of teaching say, apart from what they do",
-    "platform/teach/lesson.h": "what a training does without an engine",
-    "platform/teach/teach_preview.h": "what the routes of teaching tell",
-    "platform/teach/teach_reporter.h": "the frame loop's side of teaching, with a contract",
     "platform/teach/trash_clock.h": "how trash ages, apart from what is kept",
     "platform/teach/watch_rules.h": "what a watch may be, apart from how it is kept",
     "platform/sources/video_source.h": "the module lookout-video is loaded by its name",
@@ -403,6 +392,8 @@ def headers_with_one_user():
     for path in files_of(TOPS, (".h",)):
         others = users[str(path)] - {path.with_suffix("")}
         is_command = others == {pathlib.Path("app/main")}
+        if len(others) > 1 and str(path) in ONE_USER:
+            yield f"check_layering.py: ONE_USER names {path}, which several files include"
         if len(others) <= 1 and not is_command and str(path) not in ONE_USER:
             whose = ", ".join(f"{other}.*" for other in others) or "nobody"
             yield f"{path} is included by {whose} alone: join them, or say in ONE_USER why not"
@@ -410,11 +401,24 @@ def headers_with_one_user():
         yield f"check_layering.py: ONE_USER names {name}, which is not there"
 
 
+def unused_rows():
+    """Yields a sentence for each folder of the table that nobody includes; engines share a row."""
+    used = collections.defaultdict(set)
+    for path in files_of(TOPS, (".h", ".cpp")):
+        for header in INCLUDE.findall(path.read_text(encoding="utf-8")):
+            used[str(path.parent)].add(header.rsplit("/", 1)[0])
+    for folder, allowed in ALLOWED.items():
+        if folder not in ENGINES:
+            for target in sorted(allowed - used[folder]):
+                yield f"check_layering.py: {folder} may include {target}, and does not"
+
+
 def check():
     """Yields a sentence for each problem of the tree in the current folder."""
     yield from sessions()
     yield from backward_rows()
     yield from headers_with_one_user()
+    yield from unused_rows()
     for path in files_of(TOPS, (".h", ".cpp")):
         folder = str(path.parent)
         if folder in ALLOWED:
