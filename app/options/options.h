@@ -276,7 +276,7 @@ struct BenchOptions {
   static constexpr const char* kStillScene = "test://colorsquares?fps=0&frames=64&noise=2&still=1";
 
   CameraOptions camera;             // `timeout`: for each combination
-  ModelOptions model;               // used: labels, operators, sha256
+  ModelOptions model;               // all but file, threads and workers
   ResultOptions results;            // used: format
   LogOptions log;                   // used: level
   std::vector<std::string> models;  // each as ModelOptions::file; empty: the default
@@ -315,7 +315,7 @@ struct TrainOptions {
   std::string folder;
   std::string output;         // the archive, or a head alone
   CameraOptions camera;       // used: view
-  ModelOptions model;         // the base; used: file, sha256, operators, threads
+  ModelOptions model;         // the base; used: file, sha256, operators, threads, stated
   ResultOptions results;      // used: format
   LogOptions log;             // used: level
   std::string labels_csv;     // file,label; empty: a folder for each class

@@ -1,6 +1,7 @@
 // The engines that run models: one table of all that the program says of them outside of their own
 // folders, and facts about their libraries. What each engine does in its own way is a switch over
-// Engine without a default, so that the compiler names the places that a new engine needs.
+// Engine without a default where each has something to do, so that the compiler names these places;
+// pipeline/README.md names those that compare with one engine.
 #pragma once
 
 #include <array>

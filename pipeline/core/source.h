@@ -40,9 +40,8 @@ class Source {
 
   // Waits at most about `timeout` for the next frame and writes it over `frame`: pixels or the
   // camera's `picture`, `captured`, `capture_duration`, `origin`, and of a video `media_time`; the
-  // caller sets `sequence`. Unless it returns kFrame, the
-  // content of `frame` is unspecified. Throws Error(kDeviceLost) when the device is gone,
-  // Error(kNoInput) when a file ends too early.
+  // caller sets `sequence`. Unless it returns kFrame, the content of `frame` is unspecified. Throws
+  // Error(kDeviceLost) when the device is gone, Error(kNoInput) when a file ends too early.
   virtual ReadStatus read(Frame& frame, std::chrono::milliseconds timeout) = 0;
 
   // False while a camera is away and may come back. Called by the thread that reads.

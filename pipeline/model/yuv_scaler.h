@@ -62,7 +62,7 @@ class YuvScaler {
   Component v_;
   Taps luma_columns_;
   Taps shared_columns_;
-  Taps luma_rows_;  // with weights of kByteWeight
+  Taps luma_rows_;  // with weights of a byte, whose sum is 255
   Taps shared_rows_;
   int columns_ = 0;  // of blended_, a multiple of kRowsAtOnce
   // kRowsAtOnce rows, blended over rows; the same, column by column; and the result.

@@ -71,7 +71,7 @@ struct MqttNews {
 };
 
 // put() is called by the frame loop, all else by one other thread. A frame that changes nothing and
-// that nobody wants costs four loads. What waits is bounded: a change and a result of each watch,
+// that nobody wants costs three loads. What waits is bounded: a change and a result of each watch,
 // and one picture for all of them.
 class MqttSlots {
  public:
