@@ -158,10 +158,13 @@ std::filesystem::path folder_of_kept_bases() {
 // The package's next version may bring another base, and without its own a head does not run.
 void keep_base(const ModelArchive& archive, const HeadBase& base) {
   const std::filesystem::path folder = folder_of_kept_bases();
-  if (folder.empty() || find_base(folder, base)) return;
+  if (folder.empty() || archive.path().parent_path() == folder) return;
+  const auto kept = folder / (base.sha256 + archive.path().extension().string());
+  std::error_code absent;
+  if (std::filesystem::file_size(kept, absent) == base.bytes) return;
   try {
     make_readable_folder(folder);
-    TempFile file(folder / (base.sha256 + archive.path().extension().string()));
+    TempFile file(kept);
     file.write(archive.bytes());
     file.let_group_read();
     file.keep();
