@@ -69,15 +69,14 @@ fs::path checked_database(const fs::path& file) {
   if (access((absent ? file.parent_path() : file).c_str(), W_OK) != 0) {
     throw std::system_error(errno, std::generic_category());
   }
+  if (!absent && bytes > 0) return file;
   // Others may have a folder of this name, too: ours has folders that are named by numbers.
   const auto beside = paths_in(file.parent_path() / kPictures);
   const bool has_pictures = std::any_of(beside.begin(), beside.end(), [](const fs::path& path) {
     return parse_number<std::int64_t>(path.filename().string()).has_value();
   });
-  if ((absent || bytes == 0) && has_pictures) {
-    throw SqliteError::damage(absent ? "the file is missing" : "the file is empty");
-  }
-  return file;
+  if (!has_pictures) return file;
+  throw SqliteError::damage(absent ? "the file is missing" : "the file is empty");
 }
 
 void check_integrity(SqliteDatabase& database) {
